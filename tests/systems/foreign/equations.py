@@ -88,7 +88,9 @@ class ByHand:
             assert solved.success, solved.message
             if solved.status == 0:
                 return np.asarray(solved.y[:, -1])
-            assert self.turned is not None and solved.t_events is not None and solved.y_events is not None
+            assert self.turned is not None
+            assert solved.t_events is not None
+            assert solved.y_events is not None
             begin, y = float(solved.t_events[0][0]), np.asarray(self.turned(solved.y_events[0][0]), dtype=np.float64)
 
     def at_rest(self, t: float) -> Array:
