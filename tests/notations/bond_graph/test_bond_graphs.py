@@ -525,11 +525,14 @@ def test_a_number_as_a_name_is_told(line: str, name: str) -> None:
         read_model(f"system: x\nbond graph: ['{line}']\n")
 
 
-@pytest.mark.parametrize(("law", "side"), [("i = g*v^3", "through"), ("v = g*i^3", "across"), ("through = g*across^3", "through")])
+@pytest.mark.parametrize(
+    ("law", "side"), [("i = g*v^3", "through"), ("v = g*i^3", "across"), ("through = g*across^3", "through")]
+)
 def test_a_one_port_with_a_law_names_what_the_law_gives(law: str, side: str) -> None:
     """The same name behind `R` in a network, where a key says which variable it is, and after a translation there and back."""
     text = (
-        "system: one\nparameters: {C: 1 F, g: 2, r: 1 ohm}\nbond graph:\n  - 0:a (u, electrical) -> C:C\n  - a -> 1:b\n  - b -> R:r\n"
+        "system: one\nparameters: {C: 1 F, g: 2, r: 1 ohm}\nbond graph:\n"
+        "  - 0:a (u, electrical) -> C:C\n  - a -> 1:b\n  - b -> R:r\n"
         f'  - b -> R:N (z)\nelements: {{N: {{law: "{law}"}}}}\nexperiment: {{until: 1 s, initial: {{u: 1 V}}, outputs: [z]}}\n'
     )
     model = read_model(text)

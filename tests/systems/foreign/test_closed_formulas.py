@@ -33,7 +33,7 @@ def test_a_surge_tank_of_the_area_of_thoma_neither_calms_down_nor_swings_up() ->
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
 def test_a_plate_is_held_up_to_the_voltage_that_pulls_it_in(share: float) -> None:
-    """V^2 = 8 K g^3/(27 eps A) at a third of the gap; below it the rest is a root of 2 K x (g - x)^2 = eps A V^2 (Senturia, 2001)."""
+    """V^2 = 8 K g^3/(27 eps A) at a third of the gap; below it a rest solves 2 K x (g - x)^2 = eps A V^2 (Senturia, 2001)."""
     gap, eps = 2e-6, 3.5e-18
     voltage = share * sqrt(8 * gap**3 / (27 * eps))
     rest = tg.equilibrium(HERE / "mems_actuator.yaml", inputs={"V": voltage})

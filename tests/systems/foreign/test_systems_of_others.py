@@ -76,16 +76,11 @@ def assert_same(ours: list[complex], wanted: np.ndarray) -> None:
 # -- the same in other notations, figures and functions ----------------------------------------------------------------------------
 
 NOT_YET = {
-    ("ward_leonard", "pog"): "D120",  # a ladder whose modulus reads a variable is written, and not read
-    ("induction_start", "pog"): "D120",
-    ("rikitake", "pog"): "D120",
-    ("satellite", "pog"): "D120",
     ("reluctance_motor", "pog"): "D150",  # a field with an energy is written by its laws
     ("maglev", "pog"): "D150",
     ("peltier_cooler", "pog"): "D452",
     ("elastic_pendulum", "network"): "G104",  # a body that nothing turns falls apart without its mechanism
     ("elastic_pendulum", "bond"): "G104",
-    ("blow_down", "bond"): "D115",  # a conductor with a law for each reading
 }
 """What a translation says that cannot be read again, by the code of the error; the test fails when it can."""
 
@@ -98,7 +93,7 @@ def test_it_moves_alike_in_every_notation(system: ByHand, notation: Notation) ->
     text = tg.translate(model, notation)
     if (code := NOT_YET.get((system.name, notation))) is not None:
         with pytest.raises(tg.TellegenError) as caught:
-            tg.check(read_model(text)).raise_errors()
+            tg.simulate(read_model(text), progress=False)
         assert caught.value.findings[0].code == code
         return
     one, two = (tg.simulate(m, rtol=RTOL, samples=20, progress=False) for m in (model, read_model(text)))

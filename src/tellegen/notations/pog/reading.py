@@ -277,9 +277,12 @@ class _Walk:
         domains = [stage.domain(lane) for lane in range(stage.width)]
         ways = [block.lane_way(lane) for lane in range(stage.width)]
         if isinstance(item, ladder.LadderField):
-            at = ladder.lanes_of(item)
+            at, first = ladder.lanes_of(item), len(self.context.pending)
             parts = ([values[lane] for lane in at] for values in (domains, ways, ends, variables))
             matrices.FieldEmitter(self.context, item).emit(*parts)  # type: ignore[arg-type]
+            # What stores nothing may move with states and signals; storages are constant.
+            if item.word in (*ladder.RESISTIVE, "power", "static"):
+                allow_variables(self.context, first)
         elif isinstance(item, ladder.LadderTransfer):
             matrices.TransferEmitter(self.context, item, domains, ways, ends).emit()
         else:
@@ -315,7 +318,7 @@ class _Walk:
         found = place.sides_after(self.context, after.width)
         left = [before.domain(lane) for lane in range(before.width)]
         right = [after.domain(lane) for lane in range(after.width)]
-        here = self.lanes
+        here, first = self.lanes, len(self.context.pending)
         self.lanes = [self.emitter.fresh() for _ in right]
         if not part.K:
             coupling, reciprocal = COUPLING_OF[given[0], found[0]]
@@ -325,8 +328,9 @@ class _Walk:
                 self.emitter.add(part.name, part.name.text, kind, nodes, {})
             else:
                 self.emitter.connect_by_modulus(part, part.value, kind, nodes)
-            return
-        self._connect_lanes(part, (left, given, here), (right, found, self.lanes))
+        else:
+            self._connect_lanes(part, (left, given, here), (right, found, self.lanes))
+        allow_variables(self.context, first)
 
     def _connect_lanes(
         self, block: ladder.LadderConnection[Scalar], left: matrices.LaneEnds, right: matrices.LaneEnds
