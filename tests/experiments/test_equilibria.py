@@ -1,5 +1,8 @@
 """Steady states as results."""
 
+import math
+import random
+
 import pytest
 
 import tellegen as tg
@@ -121,3 +124,53 @@ def test_a_run_may_begin_at_rest_in_a_mode_that_the_model_does_not_start_in() ->
 def test_a_switch_that_never_rests_has_none() -> None:
     with pytest.raises(SimulationError, match="no mode keeps the steady state that it would have"):
         tg.equilibrium("buck_converter")
+
+
+ARM = """system: arm
+parameters: {K: 3 kN/m, h: 0.3 m, a: 0.3 m, b: 0 N*s/m}
+mechanism:
+  gravity: 9.81 m/s^2
+  bodies:
+    ground: {points: {top: [0.2 m, h]}}
+    arm: {mass: 5 kg, inertia: 0.3 kg*m^2, centre: [0.3 m, 0 m], points: {mount: [a, 0 m]}, angle: phi}
+  joints:
+    pivot: {revolute: [ground, arm], friction: 2 N*m*s}
+    strut: {spring: [ground.top, arm.mount], K: K, b: b, length: 0.2 m, force: F}
+experiment: {until: 1 s, initial: {phi: -0.6}}
+"""
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_spring_between_points_that_turn_has_at_rest_the_force_of_its_length(seed: int) -> None:
+    """An arm that hangs by an inclined spring: whatever the start, the rest is where moments balance, and on the spring's law."""
+    chance = random.Random(seed)
+    K, h, a = chance.uniform(3e3, 5e4), chance.uniform(0.2, 0.4), chance.uniform(0.25, 0.4)
+    values = {"K": K, "h": h, "a": a, "b": chance.choice([0.0, 50.0])}
+    rest = tg.equilibrium(read_model(ARM), parameters=values, initial={"phi": chance.uniform(-0.9, 0.1)})
+    phi = rest["phi"]
+    x, y = a * math.cos(phi) - 0.2, a * math.sin(phi) - h
+    length = math.hypot(x, y)
+    pull = K * (length - 0.2)
+    moment = pull * a * (x * math.sin(phi) - y * math.cos(phi)) / length
+    size = 5 * 9.81 * 0.3 + K * length  # the force goes through such sizes on its way to rest
+    assert rest["F"] == pytest.approx(pull, abs=1e-7 * size)
+    assert moment == pytest.approx(5 * 9.81 * 0.3 * math.cos(phi), abs=1e-7 * size)
+
+
+def test_a_spring_behind_a_crank_remembers_where_it_began() -> None:
+    """Its displacement is r (sin(theta) - sin(theta_0)), which no mean of two positions gives."""
+    text = """system: crank
+parameters: {r: 0.1 m, J: 0.01 kg*m^2, b: 0.05 N*m*s, K: 800 N/m}
+displacements: {theta: omega}
+bond graph:
+  - Se:tau -> 1:w (omega, rotational)
+  - w -> I:J
+  - w -> R:b
+  - w -> MTF:crank -> 1:v (translational) -> C:K
+elements: {crank: {K: r*cos(theta)}}
+experiment: {until: 1 s, inputs: {tau: 3 N*m}, initial: {theta: 0.1}}
+"""
+    rest = tg.equilibrium(read_model(text))
+    theta = rest["theta"]
+    moved = 0.1 * (math.sin(theta) - math.sin(0.1))
+    assert 800 * moved * 0.1 * math.cos(theta) == pytest.approx(3, rel=1e-9)

@@ -9,6 +9,7 @@ from tellegen.core.errors import Finding, GraphError
 from tellegen.expressions import ZERO, parse, symbol
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw, lower
 from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 V = ("V", "voltage source", "a", "gnd")
 R = ("R", "resistor", "a", "gnd")
@@ -278,3 +279,27 @@ def test_an_element_with_both_ends_at_one_node_is_refused_or_has_no_effect(kind:
 def test_an_element_with_both_ends_at_the_reference_has_no_effect() -> None:
     system = equations(network(*CHARGED, ("X", "resistor", "gnd", "gnd")).model())
     assert system.matrices["A"] == ((parse("1/R_1"),),)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "F: {force source: [frame, m], signal: u}\nsignals: {u: 2 N/V*V_R}",
+        "F: {force source: [frame, m], signal: u}\nsignals: {w: {across: [b]}, u: 2 N/V*w}",
+        "F: {force source: [frame, m], signal: 3 N/W*power.R}",
+        "F: {force source: [frame, m]}\n  d: {damper: [m], b: 2 N*s/(m*A)*I_R}",
+        "F: {force source: [frame, m]}\n  k: {spring: [m]}\n  G: {conductance: [b], G: 1 S*(1 + x/(1 m))}\ndisplacements: {x: v}",
+        "F: {force source: [frame, m]}\n  S: {switch: [b, gnd], control: x}\ndisplacements: {x: v}",
+    ],
+)
+def test_what_reads_a_variable_of_another_part_belongs_to_it(link: str) -> None:
+    head = "system: two\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [a, b], R: 1 ohm}\n  C: {capacitor: [b], C: 1 F}\n"
+    model = read_model(head + "  m: {mass: [m], m: 1 kg, velocity: v}\n  " + link + "\n")
+    assert lower(model).name == "two"
+
+
+def test_a_constant_that_both_read_joins_no_parts() -> None:
+    text = "system: two\nparameters: {n: 2}\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [a], R: n*(1 ohm)}\n"
+    text += "  F: {force source: [frame, m]}\n  m: {mass: [m], m: n*(1 kg)}\n"
+    with pytest.raises(GraphError, match="G104"):
+        lower(read_model(text))

@@ -423,6 +423,7 @@ def file_with_notation(model: Model, notation: str, details: str, further: Mappi
         writer.ports(),
         writer.parameters(further),
         writer.displacements(),
+        writer.closures(),
         writer.signals(),
         notation,
         details,

@@ -339,7 +339,7 @@ def mode_details(element: str, settings: Mapping[str, Mapping[str, str]]) -> dic
 def with_named_variables(model: Model, graph: PowerGraph, said: Container[str], renamed: Mapping[str, str]) -> Model:
     """The model with signals for the variables to which the author gave names, without those that the notation has `said`.
 
-    Initial values stand under the names of `renamed` variables.
+    The experiment speaks of `renamed` variables by their names in the file.
     """
     signals = {name: definition for name, definition in model.signals.items() if name not in said}
     for law in graph.signals:
@@ -350,8 +350,15 @@ def with_named_variables(model: Model, graph: PowerGraph, said: Container[str], 
             )
     # Names of parts and of copies are other names in these notations.
     symbols = {name: text for name, text in symbols_still_named(model).items() if is_name(name)}
-    initial = {renamed.get(name, name): value for name, value in model.experiment.initial.items()}
-    return replace(model, signals=signals, symbols=symbols, experiment=replace(model.experiment, initial=initial))
+    told = model.experiment
+    experiment = replace(
+        told,
+        initial={renamed.get(name, name): value for name, value in told.initial.items()},
+        inputs={renamed.get(name, name): value for name, value in told.inputs.items()},
+        outputs=tuple(renamed.get(name, name) for name in told.outputs),
+        units={renamed.get(name, name): unit for name, unit in told.units.items()},
+    )
+    return replace(model, signals=signals, symbols=symbols, experiment=experiment)
 
 
 def without_index(scalars: Mapping[str, Port], sections: Container[str] = ()) -> dict[str, str]:

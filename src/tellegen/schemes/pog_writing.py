@@ -129,10 +129,15 @@ class LadderFormat:
         if piece is not None:
             decided, port = self._decides(piece), self._port(piece)
             names[decided] = variable_name(port.variable(decided))
-            # At the left end the conjugate of the source is named by the block, as its shared variable, and not by the
-            # section.
-            if not first:
-                names[other_side(decided)] = variable_name(port.variable(other_side(decided)))
+            answered = other_side(decided)
+            # At the left end the block names what it shares with the source. At the right a flow that a source answers counts
+            # into the ladder, and that of the section out of it. There the source says by itself what its author called it.
+            if not first and (decided == "through") != piece.reversed:
+                names[answered] = variable_name(port.variable(answered))
+            else:
+                name, kind = names[decided], element_texts.element_kind(port)
+                details = element_texts.element_details(port, name, decided, default=kind, ties=False, named=(decided,))
+                self.details |= {name: details} if details else {}
         if isinstance(beside, LadderBlock):
             owner, stores = self._owner(parts, at, lane)
             shared = given_side(beside.ways[lane])
@@ -400,7 +405,8 @@ def ladder_text(scheme: PogScheme, *, model: Model | None = None) -> str:
     Raises: GraphError (G204) for what the notation has no entry for, G230 for modes, and for moduli and laws that read signals,
     without the model; G240 for ports of the model at nodes that belong to no element.
     """
-    element_texts.refuse_loose_ends(scheme.causal.graph)
+    graph = scheme.causal.graph
+    element_texts.refuse_loose_ends(graph)
     # Refused here and not while parts are written: the message can then speak of the model as a whole.
     if all(isinstance(port.law, SourceLaw) for port in scheme.causal.graph.ports):
         what = "nothing stores or loses energy, so that the ladder would have no elaboration block"
@@ -411,6 +417,8 @@ def ladder_text(scheme: PogScheme, *, model: Model | None = None) -> str:
     lines = "pog:\n" + ladder_lines(entries)
     if model is not None:
         renamed = element_texts.without_index(writing.scalars, writing.carried)
+        sources = (graph.ports[k].source.input for k in graph.sources())
+        renamed |= {name: made for name in sources if "[" in name and (made := variable_name(name)) in writing.carried}
         named = element_texts.with_named_variables(model, scheme.causal.graph, writing.named, renamed)
         return file_with_notation(
             element_texts.with_ports(named, (), "ladder"),

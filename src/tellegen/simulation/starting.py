@@ -1,6 +1,6 @@
 """Starts: rates and algebraic unknowns that agree with the states, and equilibria."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -116,12 +116,26 @@ def settle_latches(model: NumericModel, context: ModelContext, at: StatePoint) -
 def find_equilibrium(problem: Problem) -> StatePoint:
     """An equilibrium near the start: 0 = F(t0, y, 0), inputs and time held.
 
-    Newton's method first; where it fails, implicit steps in time that grow while the motion dies away.
+    Newton's method first; where it fails, implicit steps in time that grow while the motion dies away. What no motion changes is
+    what it was at the start: a spring whose length follows from positions has the force that belongs to them.
 
     Raises: SimulationError (S119) naming what keeps drifting.
     """
     problem.checked()
-    model, y = problem.model, problem.start()
+    start, context = problem.start(), problem.context
+    for _ in range(MOST_RETURNS):
+        found = _rest_near(problem, start)
+        apart = _left_behind(
+            problem.model, context or problem.model.new_context(problem.parameters, problem.inputs), start, found
+        )
+        if apart is None:
+            break
+        start = found.y - apart
+    return found
+
+
+def _rest_near(problem: Problem, y: Array) -> StatePoint:
+    model = problem.model
     prepared = prepare(model)
     context = problem.context or model.new_context(problem.parameters, problem.inputs)
     first = problem.step if problem.step is not None else 1e-3 * (problem.until - problem.t0)
@@ -141,6 +155,115 @@ def find_equilibrium(problem: Problem) -> StatePoint:
         fix=f"hold '{name}' by a spring, a loss or a controller, or start nearer to the equilibrium",
         members=(name,),
     )
+
+
+MOST_RETURNS = 20
+"""So often a rest is sought again from where it should have been: each time it is nearer by the square of the distance."""
+
+MOST_CONSTANTS = 60
+"""In larger models the constants of motion are not looked for: dense matrices would cost more than the rest itself."""
+
+NULL = 1e-9
+"""A singular value below this share of the largest is zero."""
+
+RETURNED = 1e-11
+"""A constant of motion is kept where it is so near, beside the size of what it is made of."""
+
+PANELS = 6
+"""So many pieces of a way are integrated apart: where a body turns by a radian, slopes bend sharply."""
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+
+def _left_behind(model: NumericModel, context: ModelContext, start: Array, at: StatePoint) -> Array | None:
+    """What a rest has to be moved by for the constants of motion to be those of the start; None where they are.
+
+    Large steps keep constants that are linear, but not those that bend, such as the length of a spring between points that turn.
+    A constant C(y) has a gradient c = w F_yp along which F_y has no motion: w F_y = 0 wherever nothing moves. The difference of C
+    is the integral of c along the way, and one variable of each is moved to make it zero.
+    """
+    way = at.y - start
+    if not 0 < model.size <= MOST_CONSTANTS or not way.any():
+        return None
+    try:
+        last = _constants(model, context, at.t, at.y)
+        if not len(last):
+            return None
+        concerned = (np.abs(last) > NULL * np.abs(last).max()).any(axis=0)
+        # A storage keeps the slope of its constant by positions; divided by that slope the gradient would be none.
+        stored = np.array([name not in model.displacements for name in model.names])
+        chosen = _pivots(last * np.maximum(np.abs(at.y), np.abs(way)) * np.where(stored, 1e6, 1.0))
+        legs = [np.where(concerned, way, 0.0)], [np.where(concerned & part, way, 0.0) for part in (stored, ~stored)]
+        total, detour = (_along(model, context, at, path, chosen) for path in legs)
+        size = np.abs(at.y[chosen]) + np.abs(way[chosen])
+        if np.any(np.abs(total - detour) > 1e-6 * size) or not _are_constants(model, context, at, concerned, len(last)):
+            return None
+    except (FloatingPointError, np.linalg.LinAlgError):
+        return None
+    if np.all(np.abs(total) <= RETURNED * size):
+        return None
+    apart = np.zeros(model.size)
+    apart[chosen] = total
+    return apart
+
+
+def _along(
+    model: NumericModel, context: ModelContext, at: StatePoint, legs: Sequence[Array], chosen: list[int]
+) -> Array:
+    """What the constants change by on the way to a rest, in straight legs, each as what one of its variables would change by."""
+    total, here = np.zeros(len(chosen)), at.y - np.sum(legs, axis=0)
+    for leg in (whole / PANELS for whole in legs for _ in range(PANELS)):
+        for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+            gradient = _constants(model, context, at.t, here + 0.5 * (1.0 + node) * leg, len(chosen))
+            total += 0.5 * weight * np.linalg.solve(gradient[:, chosen], gradient @ leg)
+        here = here + leg
+    return total
+
+
+def _constants(model: NumericModel, context: ModelContext, t: float, y: Array, count: int | None = None) -> Array:
+    """The gradients of what no motion changes, at a point where nothing moves; so many where that is known."""
+    n, still = model.size, np.zeros(model.size)
+    by_y = np.array([model.tangent(t, y, still, dy=e, context=context) for e in np.eye(n)]).T
+    by_rates = np.array([model.tangent(t, y, still, dyp=e, context=context) for e in np.eye(n)]).T
+    # Rows and columns have units of their own, between which nothing is large or small.
+    rows = _reciprocals(np.abs(by_y).max(axis=1))
+    scaled = by_y * rows[:, None]
+    scaled = scaled * _reciprocals(np.abs(scaled).max(axis=0))
+    left, sizes, _ = np.linalg.svd(scaled)
+    null = count if count is not None else int((sizes <= NULL * sizes[0]).sum())
+    return np.asarray((left[:, n - null :].T * rows) @ by_rates)
+
+
+def _reciprocals(sizes: Array) -> Array:
+    return 1.0 / np.where(sizes > 0, sizes, 1.0)
+
+
+def _pivots(gradients: Array) -> list[int]:
+    """One variable for each constant, by elimination with the largest entries."""
+    rest, chosen = gradients.copy(), []
+    for k in range(len(rest)):
+        row, column = divmod(int(np.argmax(np.abs(rest[k:]))), rest.shape[1])
+        rest[[k, k + row]] = rest[[k + row, k]]
+        chosen.append(column)
+        others = [r for r in range(len(rest)) if r != k]
+        rest[others] -= np.outer(rest[others, column] / rest[k, column], rest[k])
+    return chosen
+
+
+def _are_constants(model: NumericModel, context: ModelContext, at: StatePoint, concerned: Array, count: int) -> bool:
+    """Whether the gradients at a point nearby lie across the rates there: a singular point alone has no constant."""
+    near = at.y + 1e-3 * (1.0 + np.abs(at.y)) * np.random.default_rng(1).uniform(-1.0, 1.0, model.size)
+    gradients = _constants(model, context, at.t, np.where(concerned, near, at.y), count)
+    rates = _rates(model, context, at.t, near)
+    return bool(np.all(np.abs(gradients @ rates) <= 1e-7 * (np.abs(gradients) @ np.abs(rates))))
+
+
+def _rates(model: NumericModel, context: ModelContext, t: float, y: Array) -> Array:
+    if model.explicit:
+        return model.rhs(t, y, context)
+    still = np.zeros(model.size)
+    by_rates = np.array([model.tangent(t, y, still, dyp=e, context=context) for e in np.eye(model.size)]).T
+    return np.asarray(np.linalg.lstsq(by_rates, -model.residual(t, y, still, context), rcond=None)[0])
 
 
 def _explicit_start(model: NumericModel, context: ModelContext, t: float, y: Array) -> StatePoint:

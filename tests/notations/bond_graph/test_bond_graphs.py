@@ -523,3 +523,24 @@ def test_half_arrows_are_read_as_people_draw_them(arrow: str) -> None:
 def test_a_number_as_a_name_is_told(line: str, name: str) -> None:
     with pytest.raises(tellegen.DescriptionError, match=rf"it is a number(?s:.)*write '{name}'"):
         read_model(f"system: x\nbond graph: ['{line}']\n")
+
+
+@pytest.mark.parametrize(
+    ("law", "side"), [("i = g*v^3", "through"), ("v = g*i^3", "across"), ("through = g*across^3", "through")]
+)
+def test_a_one_port_with_a_law_names_what_the_law_gives(law: str, side: str) -> None:
+    """The same name behind `R` in a network, where a key says which variable it is, and after a translation there and back."""
+    text = (
+        "system: one\nparameters: {C: 1 F, g: 2, r: 1 ohm}\nbond graph:\n"
+        "  - 0:a (u, electrical) -> C:C\n  - a -> 1:b\n  - b -> R:r\n"
+        f'  - b -> R:N (z)\nelements: {{N: {{law: "{law}"}}}}\nexperiment: {{until: 1 s, initial: {{u: 1 V}}, outputs: [z]}}\n'
+    )
+    model = read_model(text)
+    (element,) = (e for e in model.elements if e.name == "N")
+    assert element.variables == {side: "z"}
+    run = tellegen.simulate(model, progress=False)
+    value = run.through("N") if side == "through" else run.across("N")
+    assert run.values("z") == pytest.approx(value.values)
+    for notation in ("bond", "network", "pog"):
+        again = tellegen.simulate(read_model(tellegen.translate(model, notation)), progress=False)
+        assert again.values("z") == pytest.approx(run.values("z"), rel=1e-6)

@@ -1,5 +1,7 @@
 """Mechanisms in files: what they become, and what is said where they cannot be."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -291,3 +293,30 @@ def test_a_damped_contact_pushes_and_never_pulls() -> None:
     assert normal.min() >= 0
     first = int(np.argmax(normal))
     assert abs(rubbing[first]) == pytest.approx(0.3 * normal[first], rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_loop_leaves_the_coordinates_to_another_that_has_no_others(seed: int) -> None:
+    """The linkage of Peaucellier driven by its crank, its joints in any order: three loops share six angles."""
+    chance = random.Random(seed)
+    rods = {"upper": 0.3, "lower": -0.5, "near_up": -2.0, "near_low": 1.8, "far_up": -1.3, "far_low": 1.1}
+    joints = [
+        "C: {revolute: [ground.crank, crank]}", "U: {revolute: [ground, upper]}", "W: {revolute: [ground, lower]}",
+        "A: {revolute: [upper.end, near_up]}", "E: {revolute: [upper.end, far_up]}", "B: {revolute: [lower.end, near_low]}",
+        "F: {revolute: [lower.end, far_low]}", "D: {revolute: [near_up.end, near_low.end]}",
+        "G: {revolute: [near_up.end, crank.end]}", "P: {revolute: [far_up.end, far_low.end]}",
+    ]  # fmt: skip
+    chance.shuffle(joints)
+    lengths = {name: 0.5 if name in ("upper", "lower") else 0.2 for name in rods}
+    bodies = "".join(f"    {name}: {{points: {{end: [{lengths[name]} m, 0 m]}}}}\n" for name in rods)
+    text = (
+        "system: linkage\nmechanism:\n  independent: [gamma]\n  bodies:\n    ground: {points: {crank: [0.2 m, 0 m]}}\n"
+        "    crank: {inertia: 0.01 kg*m^2, points: {end: [0.2 m, 0 m]}, angle: gamma, angular velocity: omega}\n"
+        f"{bodies}  joints:\n"
+        + "".join(f"    {joint}\n" for joint in joints)
+        + "network:\n  tau: {torque source: [frame, crank]}\n"
+        "experiment:\n  until: 0.1 s\n  initial: {gamma: -0.2, "
+        + ", ".join(f"{name}.phi: {angle}" for name, angle in rods.items())
+        + "}\n"
+    )
+    assert "gamma" not in {name for closure in read_model(text).closures for name in closure.solves}

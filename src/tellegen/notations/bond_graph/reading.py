@@ -252,13 +252,24 @@ class _Emitter:
     def _variables(self) -> dict[str, dict[str, str]]:
         """The names of variables by element: its own, and that of what its junction shares."""
         found: dict[str, dict[str, str]] = {
-            name: {kind.side: item.variable}
+            name: {self._decided(item, kind): item.variable}
             for name, kind in self.kinds.items()
             if (item := self.graph.items[name]).variable and item.letters not in DETECTORS
         }
         for name, group in self.layout.named.items():
             found.setdefault(name, {})[group.shares] = group.variable
         return found
+
+    def _decided(self, item: BondItem, kind: ElementKind) -> Side:
+        """The variable that a one-port decides: of a resistive element with a law the one on its left side."""
+        given = self.details.get(item.origin)
+        law = None if given is None or kind.role != "resistive" else given.get("law")
+        other = other_side(kind.side)
+        told = law.get("gives") if isinstance(law, MappingNode) else law
+        if not isinstance(told, Scalar):
+            return kind.side
+        left = told.text.partition("=")[0].strip()
+        return other if left in (*kind.domain.power(other).letters, other) else kind.side
 
     def _probe(self, group: network.JunctionGroup) -> None:
         """An ideal sensor that carries the name of what a junction shares, where no element of it can."""

@@ -9,8 +9,10 @@ Which coordinates follow is a matter of values: those whose determinant vanishes
 The crank of a slider crank decides its slide in every position, the slide has dead centres.
 """
 
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -131,7 +133,7 @@ def _candidate_coordinates(tree: kinematics.MechanismTree, joint: Joint, taken: 
 
 
 def _solvable_coordinates(
-    tree: kinematics.MechanismTree, joint: Joint, taken: set[str], values: Mapping[str, float]
+    tree: kinematics.MechanismTree, joint: Joint, taken: set[str], values: Mapping[str, float], good: float = GOOD
 ) -> list[tuple[str, ...]]:
     """Sets of coordinates that a loop can decide at a position, the ones to take first in front."""
     equations = _equations_of(tree, joint)
@@ -143,7 +145,7 @@ def _solvable_coordinates(
         if ordered is not None and (size := _relative_determinant([columns[n] for n in ordered])) > SINGULAR:
             rated.append((size, ordered))
     best = max((size for size, _ in rated), default=0.0)
-    return [names for size, names in rated if size >= GOOD * best]
+    return [names for size, names in rated if size >= good * best]
 
 
 def _angle_first(names: tuple[str, ...], angle: Expression) -> tuple[str, ...] | None:
@@ -191,6 +193,26 @@ class _Ways:
         found = [_signed_determinant([[row[k] for k in columns] for row in J[:count]]) for J in self.matrices]
         largest = max(map(abs, found))
         return min(x if found[0] > 0 else -x for x in found) > SAFE * largest
+
+    def have_room(self, tree: kinematics.MechanismTree) -> bool:
+        """Whether all equations hold independent motions at the start, so that each loop can have coordinates of its own."""
+        free = [k for k, name in enumerate(self.names) if name not in tree.mechanism.independent]
+        rows = [[row[k] for k in free] for row in self.matrices[0]]
+        sizes = [math.hypot(*row) for row in rows]
+        if not all(sizes):
+            return False
+        pairs = [
+            [sum(x * y for x, y in zip(one, two, strict=True)) / (a * b) for two, b in zip(rows, sizes, strict=True)]
+            for one, a in zip(rows, sizes, strict=True)
+        ]
+        return _signed_determinant(pairs) > SINGULAR**2
+
+    def hold(self, chosen: Sequence[str], count: int) -> bool:
+        """Whether the first equations, so many, decide the chosen coordinates at the start."""
+        columns = [self.names.index(name) for name in chosen]
+        rows = [[row[k] for k in columns] for row in self.matrices[0][:count]]
+        size = math.prod(math.hypot(*row) for row in rows)
+        return abs(_signed_determinant(rows)) > SAFE * size
 
     @cached_property
     def matrices(self) -> list[Matrix]:
@@ -302,20 +324,36 @@ class LoopAssembly:
         """The loops with the coordinates that follow from each, chosen where the mechanism starts."""
         tree = self.tree
         values = self._assemble()
-        taken: list[str] = []
-        found: list[KinematicLoop] = []
-        ways = self._ways(values)
-        count = 0
-        for joint in tree.closing:
-            possible = _solvable_coordinates(tree, joint, set(taken), values)
-            if not possible:
-                raise self._redundant(joint, set(taken), values)
-            count += len(_equations_of(tree, joint))
-            everywhere = (names for names in possible if ways.decide((*taken, *names), count))
-            solves = possible[0] if len(possible) == 1 else next(everywhere, possible[0])
-            taken += solves
-            found.append(_close_loop(tree, joint, solves))
-        return found
+        chosen = self._chosen(values, self._ways(values), ())
+        return [_close_loop(tree, joint, names) for joint, names in zip(tree.closing, chosen, strict=True)]
+
+    def _chosen(
+        self, values: Mapping[str, float], ways: _Ways, before: tuple[tuple[str, ...], ...]
+    ) -> tuple[tuple[str, ...], ...]:
+        """The coordinates that follow from each loop, once those `before` have theirs.
+
+        What one loop takes may be all that another has, though others would do for the first: then it takes the next that it can.
+        Where the loops can be held at all there is such a choice, for their determinant is a sum of products of one minor of each.
+        """
+        tree = self.tree
+        if len(before) == len(tree.closing):
+            return before
+        joint, taken = tree.closing[len(before)], [name for names in before for name in names]
+        possible = _solvable_coordinates(tree, joint, set(taken), values)
+        if not possible:
+            raise self._redundant(joint, set(taken), values)
+        count = sum(len(_equations_of(tree, one)) for one in tree.closing[: len(before) + 1])
+        everywhere = (names for names in possible if ways.decide((*taken, *names), count))
+        best = possible[0] if len(possible) == 1 else next(everywhere, possible[0])
+        try:
+            return self._chosen(values, ways, (*before, best))
+        except TellegenError as first:
+            others = _solvable_coordinates(tree, joint, set(taken), values, good=0.0) if ways.have_room(tree) else []
+            for names in others:
+                if names != best and ways.hold((*taken, *names), count):
+                    with suppress(TellegenError):
+                        return self._chosen(values, ways, (*before, names))
+            raise first from None
 
     def _ways(self, values: Mapping[str, float]) -> _Ways:
         equations = _equations(self.tree)

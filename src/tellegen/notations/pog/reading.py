@@ -217,6 +217,9 @@ class _Walk:
             if side is not None and section is not None:
                 conjugate = section.variable(other_side(side), lane).text
                 free = conjugate not in self.context.variables and conjugate != ladder.NONE
+                source = section.imposed(lane)
+                # A flow that a source answers counts into the ladder, that of a section to the right: out of it.
+                free = free and (side == "through") != (source is not None and source.reversed)
                 self._source(section, side, stage, lane, {other_side(side): conjugate} if free else {})
             elif isinstance(last, ladder.LadderBlock | ladder.LadderBranch) and last.lane_way(lane) == "series":
                 self.emitter.grounded[self.lanes[lane]] = stage.domain(lane).reference
@@ -274,9 +277,12 @@ class _Walk:
         domains = [stage.domain(lane) for lane in range(stage.width)]
         ways = [block.lane_way(lane) for lane in range(stage.width)]
         if isinstance(item, ladder.LadderField):
-            at = ladder.lanes_of(item)
+            at, first = ladder.lanes_of(item), len(self.context.pending)
             parts = ([values[lane] for lane in at] for values in (domains, ways, ends, variables))
             matrices.FieldEmitter(self.context, item).emit(*parts)  # type: ignore[arg-type]
+            # What stores nothing may move with states and signals; storages are constant.
+            if item.word in (*ladder.RESISTIVE, "power", "static"):
+                allow_variables(self.context, first)
         elif isinstance(item, ladder.LadderTransfer):
             matrices.TransferEmitter(self.context, item, domains, ways, ends).emit()
         else:
@@ -312,7 +318,7 @@ class _Walk:
         found = place.sides_after(self.context, after.width)
         left = [before.domain(lane) for lane in range(before.width)]
         right = [after.domain(lane) for lane in range(after.width)]
-        here = self.lanes
+        here, first = self.lanes, len(self.context.pending)
         self.lanes = [self.emitter.fresh() for _ in right]
         if not part.K:
             coupling, reciprocal = COUPLING_OF[given[0], found[0]]
@@ -322,8 +328,9 @@ class _Walk:
                 self.emitter.add(part.name, part.name.text, kind, nodes, {})
             else:
                 self.emitter.connect_by_modulus(part, part.value, kind, nodes)
-            return
-        self._connect_lanes(part, (left, given, here), (right, found, self.lanes))
+        else:
+            self._connect_lanes(part, (left, given, here), (right, found, self.lanes))
+        allow_variables(self.context, first)
 
     def _connect_lanes(
         self, block: ladder.LadderConnection[Scalar], left: matrices.LaneEnds, right: matrices.LaneEnds
