@@ -93,7 +93,7 @@ def test_too_many_modes_are_refused() -> None:
 
 def test_contents_that_are_not_linear_are_not_handed_over() -> None:
     text = RC.format(title="RC").replace("  R: {resistor: [a, b]}", "  S: {switch: [a, b], closed: [0.1 s]}")
-    curved = text.replace("[b, gnd], voltage: V_C}", '[b, gnd], voltage: V_C, law: "Q = C*V + 1 C/V^3*V^3"}')
+    curved = text.replace("[b, gnd], voltage: V_C}", '[b, gnd], voltage: V_C, law: "Q = C*V + (1 C/V^3)*V^3"}')
     with pytest.raises(ExportError, match="X401: 'C' is not linear, and a change of mode would hand its content over"):
         simulink_files(read_model(curved), "curved")
 

@@ -111,6 +111,12 @@ def test_a_linear_law_with_a_number_is_a_parameter_of_the_element() -> None:
     [
         ('resistor: [a], law: "3*i"', "D150", "the law of X has no '='", "write a law such as 'v = R*i'"),
         (
+            'resistor: [a], law: "I = 2 S*V + 1 A*sinh(V/(1 V))"',
+            "D158",
+            "the law of X reads the 'V' of '2 S*V' as a unit, and 'V' is its variable too",
+            "for the variable write (2 S)*V, or another letter of it for what is no unit",
+        ),
+        (
             'resistor: [a], law: "z = 3*i"',
             "D150",
             "the law of X has 'z' on its left side",
@@ -228,3 +234,10 @@ def test_a_law_of_plain_numbers_is_one_in_si_units_and_written_as_it_was(factors
     assert (again.law is None) == (first.law is None)
     if first.law is not None and again.law is not None:
         assert again.law.expression is first.law.expression
+
+
+@pytest.mark.parametrize(
+    "law", ["I = (2 S)*V + 1 A*sinh(V/(1 V))", "I = 2 mA/V*(V + V^3/(1 V^2))", "I = 2 S*v + R2V*V^3"]
+)
+def test_a_unit_beside_the_letter_of_a_variable_is_no_doubt(law: str) -> None:
+    assert element(f'resistor: [a], law: "{law}"', "R2V: 3 A/V^3").law is not None

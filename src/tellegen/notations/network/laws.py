@@ -37,7 +37,7 @@ from tellegen.notations.yaml.document import MappingNode, Scalar
 
 JOULE: Dimension = parse_unit("J").dimension
 MOST_LAW_POINTS = 200
-_QUANTITY = re.compile(rf"(?P<number>{tokens.NUMBER})\s*(?P<unit>[A-Za-z]+)")
+_QUANTITY = re.compile(rf"(?<![\w.])(?P<number>{tokens.NUMBER})\s*(?P<unit>[A-Za-z]+)")
 _TIMES = re.compile(r"\s*\*\s*([A-Za-z]+)")
 
 
