@@ -14,6 +14,7 @@ from tellegen.equations.system import EquationSystem
 from tellegen.model.model import Model
 from tellegen.notations.network.builder import Network
 from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 from tellegen.schemes.translation import NOTATIONS, Notation
 
 QUICK = 40
@@ -217,3 +218,24 @@ def test_an_element_with_modes_stays_one_where_no_bond_graph_has_strokes(way: tu
         now = read_model(tg.translate(now, notation))
     assert [e.name for e in now.elements if e.kind.modes] == ["D"]
     assert differences(equations(model), equations(now)) == []
+
+
+def test_what_is_left_of_a_shorted_winding_has_names_that_are_read() -> None:
+    text = (
+        "system: x\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [a, b], R: 2}\n  R_2: {resistor: [b, c], R: 1}\n"
+        "  M: {inductor field: [gnd, gnd, c, gnd], matrix: [[5, 2], [2, 7]]}\n"
+    )
+    small = tg.reduce(read_model(text), {"R": 0}).model
+    assert differences(equations(small), equations(read_model(to_yaml(small)))) == []
+
+
+def test_a_modulus_of_zero_that_leaves_a_junction_alone_is_refused() -> None:
+    text = (
+        "system: x\nnetwork:\n  F: {force source: [a, frame]}\n  m: {mass: [a], m: 1}\n  k: {spring: [a, b], K: 3}\n"
+        "  b: {damper: [b, frame], b: 1}\n  g: {rack: [w, frame, b, frame], r: 1}\n  J: {inertia: [w], J: 1}\n"
+    )
+    model = tg.reduce(read_model(text), {"g": 0}).model
+    with pytest.raises(TellegenError, match=r"G204.*a modulus of zero leaves the junction"):
+        tg.translate(model, "bond")
+    again = read_model(tg.translate(model, "pog"))
+    assert differences(equations(model), equations(again)) == []

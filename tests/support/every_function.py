@@ -146,7 +146,7 @@ def _studies(
     """Few runs of each kind, about the value that the parameter has."""
 
     def value() -> float:
-        return float(run().parameters[name])
+        return float(run().parameters.get(name, 1.0))  # one that is a curve has none
 
     def seen() -> list[str]:
         return [*run().state_names, *run().output_names, *run().names][:1]

@@ -18,7 +18,7 @@ from typing import final
 from tellegen.causality import assign_causality
 from tellegen.core.domains import DOMAINS, REFERENCES, Side, other_side
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import did_you_mean, listing, unused
+from tellegen.core.names import did_you_mean, joined, listing, unused
 from tellegen.core.union_find import UnionFind
 from tellegen.core.units import parse_unit
 from tellegen.elements import ElementKind, kinds_of
@@ -121,7 +121,7 @@ class _Rewiring:
                 continue
             nodes = list(e.nodes)
             for k, (name, _) in pairs:
-                own = self._fresh(f"{name}_{e.name}")
+                own = self._fresh(joined(name, e.name))
                 # A source or coupling must stay, so its node is parted again, and an element of value zero says that
                 # nothing drops there.
                 nodes[2 * k] = own
@@ -153,7 +153,7 @@ class _Rewiring:
                 del self.idle[element.name]
                 plus, minus = element.nodes
                 if zero == "across" and plus == minus:
-                    plus = self._fresh(f"{minus}_{element.name}")
+                    plus = self._fresh(joined(minus, element.name))
                 self.elements[element.name] = replace(element, nodes=(plus, minus))
                 word = "open" if zero == "through" else "short"
                 self._add_zero(element.name, word, element.kind.domains[0], zero, (plus, minus))
@@ -207,7 +207,7 @@ class _Rewiring:
 
     def _add_zero(self, beside: str, word: str, domain: str, side: Side, nodes: tuple[str, str]) -> None:
         kind = _resistive(beside, domain, side)
-        name = unused(f"{beside}_{word}" if word else beside, self.elements)
+        name = unused(joined(beside, word) if word else joined(beside), self.elements)
         self.elements[name] = Element(name, kind, nodes, ZERO)
 
     def _fresh(self, name: str) -> str:

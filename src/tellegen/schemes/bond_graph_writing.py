@@ -84,9 +84,12 @@ def bond_graph_text(scheme: BondGraphScheme, *, model: Model | None = None) -> s
     Parameters are plain numbers in SI units. With the `model` that the scheme was raised from, its
     parameters with their units, its signals and its experiment are part of the file.
 
-    Raises: GraphError (G204) where a terminal stands alone at a node: a junction has two bonds at least.
+    Raises: GraphError (G204) where a terminal stands alone at a node, or a modulus of zero leaves a junction with one bond.
     """
     element_texts.refuse_loose_ends(scheme.causal.graph)
+    if alone := [name for name in scheme.junctions if len(scheme.bonds_of(name)) == 1]:
+        what = f"a modulus of zero leaves the junction '{alone[0]}' with one bond"
+        raise rules.NO_LADDER.error(what, where=alone[0], fix="write it as a network or as a ladder")
     lines = "bond graph:\n" + "".join(f"  - {quoted(line)}\n" for line in to_lines(scheme))
     graph = scheme.causal.graph
     taken = [*graph.parameters, *graph.position_dependent, *graph.displacements, *scheme.one_ports, *scheme.two_ports]

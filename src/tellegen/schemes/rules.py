@@ -26,7 +26,8 @@ NO_LADDER = RULES.rule(
     "G204",
     "scheme without a text",
     meaning="A scheme without storages and losses, one whose dependent storages fall into no two groups of lanes, or one with a field of "
-    "several kinds of causality has no text as a ladder; one with a terminal that nothing meets has none as a ladder or a bond graph.",
+    "several kinds of causality has no text as a ladder; one with a terminal that nothing meets has none as a ladder or a bond graph; one with "
+    "a junction that a modulus of zero leaves alone has none as a bond graph.",
     why="the entries of a ladder have a letter for each element, one word for a field, and a section that leads to each lane",
 )
 NO_SUCH_SIGNAL = RULES.rule(
