@@ -58,3 +58,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _reason(report: pytest.TestReport) -> str:
     where = report.longrepr
     return where[2].removeprefix("Skipped: ") if isinstance(where, tuple) else ""
+
+
+@pytest.fixture(scope="session")
+def quick_units() -> None:
+    """Units are compiled without a search for speed, which takes four times as long: quick tests ask what they do."""
+    from tellegen.exporting.fmu import unit
+
+    if not SLOW:
+        vars(unit)["FLAGS"] = tuple("-O0" if flag == "-O2" else flag for flag in unit.FLAGS)

@@ -17,6 +17,8 @@ from exporting.python.agreement import DIGITS, differences
 from tellegen.core.errors import ExportError
 from tellegen.expressions.matlab import matlab_name
 
+pytestmark = pytest.mark.usefixtures("quick_units")
+
 RELAY = """
 system: A heated tank whose thermostat follows the hour
 parameters: {C: 2 mF, R: 500 ohm, P: 30 mA, low: 4 V}

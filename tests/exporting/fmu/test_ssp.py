@@ -12,6 +12,8 @@ import pytest
 import tellegen as tg
 from tellegen.core.shipped import example_names
 
+pytestmark = pytest.mark.usefixtures("quick_units")
+
 ROWS = 100
 
 

@@ -14,9 +14,11 @@ from exporting.fmu.units import ROWS, Unit, exported, worst
 from tellegen.core.shipped import example_names
 from tellegen.graph import lower
 
+pytestmark = pytest.mark.usefixtures("quick_units")
+
 EXAMPLES = example_names()
 
-QUICK = ["bouncing_ball", "clutch_drive", "crank_rod", "motor_heating", "sampled_position_control", "stick_slip"]
+QUICK = ["bouncing_ball", "crank_rod", "motor_heating", "sampled_position_control", "stick_slip"]
 
 
 SHARE = 0.9871
@@ -84,7 +86,7 @@ def test_states_after_changes_of_mode_agree_in_model_exchange(name: str, tmp_pat
     assert off < 1e-4, f"{name}: '{where}' is {off:.1e} off"
 
 
-@pytest.mark.parametrize("name", ["crank_rod", "five_bar"])
+@pytest.mark.parametrize("name", ["crank_rod", pytest.param("five_bar", marks=pytest.mark.slow)])
 def test_model_exchange_follows_the_tolerance_of_the_importer(name: str, tmp_path: Path) -> None:
     unit = exported(name, tmp_path, sources="experiment")
     run = tg.simulate(name, rtol=1e-10, samples=ROWS, progress=False)

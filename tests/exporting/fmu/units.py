@@ -60,9 +60,21 @@ class Unit:
         )
 
 
-def exported(model: Any, folder: Path, version: str = "2", **options: Any) -> Unit:
-    (path,) = tg.export_model(model, "fmu", folder, fmi=version, **options)
-    return Unit(path)
+_MADE: dict[tuple[object, ...], tuple[str, bytes]] = {}
+
+
+def exported(model: Any, folder: Path, version: str = "2", *, again: bool = False, **options: Any) -> Unit:
+    """The unit of a model; one that another test has asked for is not compiled again, unless it is to be."""
+    text = model.read_text(encoding="utf-8") if isinstance(model, Path) else model
+    key = (text, version, *(f"{name}={value}" for name, value in sorted(options.items())))
+    if again or key not in _MADE:
+        (path,) = tg.export_model(model, "fmu", folder, fmi=version, **options)
+        _MADE[key] = path.name, path.read_bytes()
+        return Unit(path)
+    name, content = _MADE[key]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content)
+    return Unit(folder / name)
 
 
 def worst(

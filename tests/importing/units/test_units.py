@@ -14,6 +14,8 @@ from tellegen.core.errors import TellegenError
 from tellegen.importing.units import read_unit_file
 from tellegen.notations.units.description import read_unit
 
+pytestmark = pytest.mark.usefixtures("quick_units")
+
 QUICK = [("crank_rod", "3"), ("bouncing_ball", "2")]
 MORE = [
     "sampled_position_control",

@@ -13,6 +13,8 @@ import tellegen as tg
 from tellegen.core.errors import DescriptionError, ExportError, SimulationError
 from tellegen.notations.reading import read_model
 
+pytestmark = pytest.mark.usefixtures("quick_units")
+
 HOUSE = """system: a room with a thermostat
 network:
   P: {heat source: [ambient, room], signal: 2 kW*on}
