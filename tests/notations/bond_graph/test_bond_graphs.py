@@ -523,3 +523,9 @@ def test_half_arrows_are_read_as_people_draw_them(arrow: str) -> None:
 def test_a_number_as_a_name_is_told(line: str, name: str) -> None:
     with pytest.raises(tellegen.DescriptionError, match=rf"it is a number(?s:.)*write '{name}'"):
         read_model(f"system: x\nbond graph: ['{line}']\n")
+
+
+@pytest.mark.parametrize(("arrow", "number"), [("-3->", "3"), ("-12->", "12"), ("-3-⇀", "3")])
+def test_a_number_on_a_bond_is_told_where_numbers_are(arrow: str, number: str) -> None:
+    with pytest.raises(tellegen.DescriptionError, match=f"has the number {number}(?s:.)*draw --numbers"):
+        read_model(f"system: x\nbond graph:\n  - Se:V (electrical) {arrow} R:R\n")
