@@ -129,11 +129,18 @@ TOY_KINDS = """chemical:
 TOY_BLOCK = """    SignalBlock(
         "a toy: its input two times",
         (Key("toy double", INPUT, "what is doubled", required=True),),
-        lambda given: iter((given.formula(given.name, 2 * given.expression("toy double")),)),
+        expansions.expand_toy_double,
         _like_of("toy double"),
         "y: {toy double: x}",
     ),
 """
+
+TOY_EXPANSION = '''
+
+def expand_toy_double(given: BlockSettings) -> SignalParts:
+    """A toy: the input two times."""
+    yield given.formula(given.name, 2 * given.expression("toy double"))
+'''
 
 TOY_JOINT = """        JointKind(
             "tether",
@@ -253,7 +260,10 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
         ("core/domains.py", r"^DOMAINS: .*?for d in \(", "CHEMICAL, "),
         (CATALOGUE, r'^_TABLE = """\n', TOY_KINDS),
     ),
-    "a signal block": (("notations/signals/blocks.py", r"^_ROWS = \(\n", TOY_BLOCK),),
+    "a signal block": (
+        ("notations/signals/expansions.py", r"^LARGE_STEP = .*?\n", TOY_EXPANSION),
+        ("notations/signals/blocks.py", r"^_ROWS = \(\n", TOY_BLOCK),
+    ),
     "a joint of mechanisms": (
         ("notations/mechanism/joints.py", r"^class JointElements:.*?(?=    def pad)", TOY_JOINT_ELEMENTS),
         ("notations/mechanism/joints.py", r"^JOINTS: .*?for kind in \(\n", TOY_JOINT),

@@ -201,6 +201,7 @@ def mean_of_last_period(run: tg.Run, name: str, period: float) -> float:
     return float(np.trapezoid(run.resampled(grid).values(name), grid) / period)
 
 
+@pytest.mark.slow
 def test_a_half_bridge_gives_its_duty_cycle_of_the_supply() -> None:
     load = "V: {voltage source: [p]}, L: {inductor: [a, c], L: 0.2 mH, current: i}, R: {resistor: [c], R: 2 ohm}"
     model = use("half_bridge", "dc: [p, gnd], out: a", load, f", signals: {{u: {PULSE}}}{IDEAL}")

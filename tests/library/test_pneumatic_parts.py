@@ -90,6 +90,7 @@ network:
 """
 
 
+@pytest.mark.slow
 def test_a_cylinder_goes_as_its_textbook_equations_do_and_stops_at_its_end() -> None:
     model = read_model(DRIVEN)
     p, load, C = values(model), -100.0, 4.001e-9

@@ -37,6 +37,8 @@ _ITEM = re.compile(rf"(?:([A-Za-z0-9]+)(?:{_COUNT})?\s*:\s*)?({NAME.pattern})(?:
 _ARROW = re.compile(r"->|[→⇀⇁]|(?<=\s)-7(?=\s)")
 _DRAWN_ARROW = re.compile("->|[→⇀⇁]")
 _SIGNAL_ARROW = re.compile("=>")
+_BOND_NUMBER = re.compile(r"\s[-–](\d+)-?$")
+"""What is left before the head of an arrow with a number in its shaft, as `-3->`."""
 _NUMBERED = re.compile(r"(?:([01])\s*:\s*)?\d+")
 
 
@@ -173,6 +175,9 @@ class _Reader:
                 junction = f"{numbered[1] or text}:{'p' if text.startswith('0') else 'i'}"
                 what = f"'{text}' is no name of a junction: it is a number"
                 fix = f"a name is a letter, then letters and digits: write '{junction}' where it first stands, then its name"
+            elif bond := _BOND_NUMBER.search(text):
+                what = f"the bond behind '{clip(text[: bond.start()].strip())}' has the number {bond[1]}"
+                fix = "write '->' without a number: bonds are counted in their order, and 'tellegen draw --numbers' shows that"
             raise rules.BAD_BOND.error(what, fix=fix, place=place)
         kind, size, name, port, notes = found.groups()
         self.mentioned.setdefault(name, place)

@@ -4,249 +4,17 @@ Names of inner signals begin with the name of the block: `V_integral` is the int
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
 from typing import NamedTuple, final
 
-from tellegen.core.names import TIME
 from tellegen.core.units import Dimension
-from tellegen.expressions import ONE, PI, ZERO, Expression, Symbol, call, logic, number, relation, symbol, total
+from tellegen.expressions import ZERO
 from tellegen.expressions.rules import DIVISION
 from tellegen.model.dimensions import NUMBER, UNKNOWN, Measure, NoDimension, common_measure, product_measure
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations.grammar import MAP, NODE, QUANTITY, TABLE_OR_POINTS, Key, Leaf, Listed, Record, Words, schema_of
-from tellegen.notations.signals import filters, latches, maps, phases
-from tellegen.notations.signals.block_settings import BlockSettings, NameMaker, SignalParts
-from tellegen.notations.signals.units import GIVEN_NAMES, unit_parts, unit_variable
-
-CLAMPING = ONE / 1000
-"""The width, beside the parts of a controller, in which clamping stops its integral.
-
-An integral that stops dead at a limit often has no motion to follow: going on drives the output beyond the limit, standing still
-lets it fall back, again and again in no time. Over a width it finds the rate at which the output stays at the limit.
-"""
-TINY = ONE / 10**60
-
-
-def _expand_itself(given: BlockSettings) -> SignalParts:
-    """A block that needs no others."""
-    yield given.definition
-
-
-def _expand_unit(given: BlockSettings) -> SignalParts:
-    """A unit: its states, what it tells, and its first output."""
-    every = given.expression("every") if "every" in given else None
-    yield from unit_parts(given.definition, every, {key: given.several(key) for key in GIVEN_NAMES})
-
-
-def _expand_output(given: BlockSettings) -> SignalParts:
-    """What another signal brought, under its name there."""
-    unit = given.expression("of")
-    assert isinstance(unit, Symbol), "a unit is told by its name"
-    yield given.formula(given.name, symbol(unit_variable(unit.name, given.word("output", ""))))
-
-
-def _expand_integral(given: BlockSettings) -> SignalParts:
-    """The integral; with limits it stops there until its input turns back."""
-    rate = given.expression("integral")
-    limits = given.several("limits")
-    if limits:
-        rate = call("if", _outward(symbol(given.name), rate, limits, at=True), ZERO, rate)
-    # A condition on the state itself: it stops at the limit without a state of its own for that.
-    yield given.part(given.name, "integral", integral=rate, initial=given.expression("initial"))
-
-
-def _expand_pid(given: BlockSettings) -> SignalParts:
-    """P + I + D of the error, the derivative filtered, the output limited, the integral kept from winding up."""
-    yield from _sampled_pid(given) if "every" in given else _continuous_pid(given)
-
-
-def _continuous_pid(given: BlockSettings) -> SignalParts:
-    e = given.expression("pid")
-    terms = [given.expression("K_p") * e]
-    if "K_d" in given:
-        T_f = given.expression("filter")
-        filtered = given.inner("filter")
-        slope = (e - symbol(filtered)) / T_f
-        yield given.part(filtered, "integral", integral=slope, initial=ZERO)
-        terms.append(given.expression("K_d") * slope)
-    if "K_i" not in given:
-        yield given.formula(given.name, given.limited(total(terms)))
-        return
-    state = given.inner("integral", alike=True)
-    asked = total([*terms, symbol(state)])
-    rate = given.expression("K_i") * e
-    if "limits" in given:
-        unlimited = given.inner("unlimited", alike=True)
-        yield given.formula(unlimited, asked)
-        asked = symbol(unlimited)
-        rate = _kept_from_winding_up(given, asked, rate, size=_magnitude([*terms, symbol(state)]))
-    yield given.part(state, "integral", integral=rate, initial=given.expression("initial"))
-    yield given.formula(given.name, given.limited(asked))
-
-
-def _kept_from_winding_up(given: BlockSettings, asked: Expression, rate: Expression, *, size: Expression) -> Expression:
-    if given.word("anti-windup", "clamp") == "back-calculation":
-        # What the limits cut off is fed back to the integral, which follows with the time constant of tracking.
-        return rate + (symbol(given.name) - asked) / given.expression("tracking", _tracking_time(given))
-    low, high = given.several("limits")
-    # Relative to the parts of the controller, so that it serves volts and radians alike.
-    width = CLAMPING * size
-    upwards = call("max", rate, ZERO) * _share(ONE - (asked - high) / width)
-    return upwards + call("min", rate, ZERO) * _share(ONE - (low - asked) / width)
-
-
-def _magnitude(parts: list[Expression]) -> Expression:
-    """How large the parts of a controller are, where they cancel, too: smooth, and never zero."""
-    return call("sqrt", total([*(x**2 for x in parts), TINY]))
-
-
-def _share(x: Expression) -> Expression:
-    return call("min", call("max", x, ZERO), ONE)
-
-
-def _outward(x: Expression, rate: Expression, limits: tuple[Expression, ...], *, at: bool) -> Expression:
-    """Whether x is beyond a limit, or `at` one, and its rate would drive it further."""
-    low, high = limits
-    return logic(
-        "or",
-        logic("and", relation(">=" if at else ">", x, high), relation(">", rate, ZERO)),
-        logic("and", relation("<=" if at else "<", x, low), relation("<", rate, ZERO)),
-    )
-
-
-def _tracking_time(given: BlockSettings) -> Expression:
-    """The time of the controller's own integral part, K_p/K_i."""
-    return given.expression("K_p") / given.expression("K_i")
-
-
-def _sampled_pid(given: BlockSettings) -> SignalParts:
-    """The same with backward differences, computed once a period; what is sampled reads the values from before."""
-    e, h = given.expression("pid"), given.expression("every")
-    timing = {"every": h, "offset": given.expression("offset")}
-    terms = [given.expression("K_p") * e]
-    if "K_d" in given:
-        before, held, new = (
-            given.inner("error"),
-            given.inner("derivative", alike=True),
-            given.inner("slope", alike=True),
-        )
-        T_f = given.expression("filter")
-        # The derivative filter (K_d s)/(T_f s + 1) with s = (1 - 1/z)/h, the backward difference.
-        slope = (T_f * symbol(held) + given.expression("K_d") * (e - symbol(before))) / (T_f + h)
-        yield given.formula(new, slope)
-        # Samples of one instant read the values from before, so the new slope is a formula of its own.
-        yield given.part(before, "sample", sample=e, initial=ZERO, **timing)
-        yield given.part(held, "sample", sample=symbol(new), initial=ZERO, **timing)
-        terms.append(symbol(new))
-    if "K_i" not in given:
-        yield given.part(given.name, "sample", sample=given.limited(total(terms)), initial=ZERO, **timing)
-        return
-    state, unlimited = given.inner("integral", alike=True), given.inner("unlimited", alike=True)
-    step = given.expression("K_i") * h * e
-    asked = symbol(unlimited)
-    yield given.formula(unlimited, total([*terms, symbol(state), step]))
-    kept = symbol(state) + (_sampled_step(given, asked, step, h) if "limits" in given else step)
-    yield given.part(state, "sample", sample=kept, initial=given.expression("initial"), **timing)
-    yield given.part(given.name, "sample", sample=given.limited(asked), initial=ZERO, **timing)
-
-
-def _sampled_step(given: BlockSettings, asked: Expression, step: Expression, h: Expression) -> Expression:
-    if given.word("anti-windup", "clamp") == "back-calculation":
-        return step + h * (given.limited(asked) - asked) / given.expression("tracking", _tracking_time(given))
-    return call("if", _outward(asked, step, given.several("limits"), at=False), ZERO, step)
-
-
-def _expand_state_feedback(given: BlockSettings) -> SignalParts:
-    """u = N r - K x."""
-    products = [k * x for k, x in zip(given.several("gains"), given.several("state feedback"), strict=True)]
-    ahead = given.expression("reference gain", ONE) * given.expression("reference")
-    yield given.formula(given.name, ahead - total(products))
-
-
-def _expand_saturation(given: BlockSettings) -> SignalParts:
-    """The input between two limits."""
-    yield given.formula(given.name, given.limited(given.expression("saturate")))
-
-
-def _expand_dead_zone(given: BlockSettings) -> SignalParts:
-    """Zero between two limits, beyond them the distance to the nearer one."""
-    y, (low, high) = given.expression("dead zone"), given.several("limits")
-    yield given.formula(given.name, call("max", y - high, ZERO) + call("min", y - low, ZERO))
-
-
-def _expand_quantisation(given: BlockSettings) -> SignalParts:
-    """The nearest multiple of the step."""
-    step = given.expression("step")
-    yield given.formula(given.name, step * call("floor", given.expression("quantise") / step + ONE / 2))
-
-
-def _expand_rate_limit(given: BlockSettings) -> SignalParts:
-    """The input itself where its slope is between the limits; else it goes on at a limit until the input is met again."""
-    asked, limits, own = given.expression("rate limit"), given.several("limits"), symbol(given.name)
-    if "every" in given:
-        timing = {"every": given.expression("every"), "offset": given.expression("offset")}
-        low, high = (limit * timing["every"] for limit in limits)
-        step = call("min", call("max", asked - own, low), high)
-        yield given.part(given.name, "sample", sample=own + step, initial=given.expression("initial"), **timing)
-        return
-    # A state that follows with a time constant T lags by T times its rate. Adding that to it gives the input back, exactly, while
-    # the rate is free; at a limit the sum goes on at that limit, and meets the input just where the rate becomes free again.
-    T, behind = given.expression("time constant", SHORT), given.inner("behind", alike=True)
-    ahead, (low, high) = asked - symbol(behind), (limit * T for limit in limits)
-    # Conditions, not min and max: a solver stops where one changes, and steps over a bend, which is sharp for one so short.
-    falling = call("if", relation("<", ahead, low), symbol(behind) + low, asked)
-    yield given.formula(given.name, call("if", relation(">", ahead, high), symbol(behind) + high, falling))
-    yield given.part(behind, "integral", integral=(own - symbol(behind)) / T, initial=given.expression("initial"))
-
-
-SHORT = ONE / 10**6
-"""How early a limit of rates may set in, in seconds."""
-
-
-def _expand_pwm(given: BlockSettings) -> SignalParts:
-    """One while a saw that rises from 0 to 1 in each period is below the duty, else zero; or the mean of that."""
-    duty, level = given.expression("pwm"), given.expression("height", ONE)
-    if given.word("as", "switched") == "averaged":
-        yield given.formula(given.name, level * call("min", call("max", duty, ZERO), ONE))
-        return
-    periods = (symbol(TIME) - given.expression("offset")) / given.expression("every")
-    held = given.inner("duty")
-    # Read at the beginning of each period, as timers of controllers do: a duty that moves cannot switch twice in one.
-    timing = {"every": given.expression("every"), "offset": given.expression("offset")}
-    yield given.part(held, "sample", sample=duty, initial=ZERO, **timing)
-    saw = periods - call("floor", periods)
-    yield given.formula(given.name, call("if", relation("<", saw, symbol(held)), level, ZERO))
-
-
-def _expand_noise(given: BlockSettings) -> SignalParts:
-    """Normal numbers by the transformation of Box and Muller (1958), one for each sample, the same for the same seed everywhere."""
-    every, offset = given.expression("every"), given.expression("offset")
-    count = call("floor", (symbol(TIME) - offset) / every + ONE / 2)
-    first, second = (_random(count, given.expression("seed", ONE) + k * LARGE_STEP) for k in range(2))
-    # Never the logarithm of zero.
-    size = call("sqrt", -2 * call("log", call("max", first, LEAST_RANDOM)))
-    drawn = given.expression("noise") * size * call("cos", 2 * PI * second)
-    yield given.part(given.name, "sample", sample=drawn, initial=ZERO, every=every, offset=offset)
-
-
-LEAST_RANDOM = ONE / 10**9
-LARGE_STEP = number(Fraction(379, 10))
-
-
-def _random(count: Expression, seed: Expression) -> Expression:
-    """A number between 0 and 1 that looks like chance: the digits of a sine that are far behind the point.
-
-    A formula, so that a run, a unit of another tool and a microcontroller draw the same noise without a generator of their own.
-    """
-    hashed = call("sin", count * number(Fraction(129898, 10000)) + seed * number(Fraction(78233, 1000))) * 43758
-    return hashed - call("floor", hashed)
-
-
-def _expand_table(given: BlockSettings) -> SignalParts:
-    """Points read at time, or at the value of a formula."""
-    at, how = given.expression("at", symbol(TIME)), given.word("interpolation", "linear")
-    yield given.part(given.name, "table", table=given.settings["table"], at=at, interpolation=how)
-
+from tellegen.notations.signals import expansions, latches
+from tellegen.notations.signals.block_settings import BlockSettings, NameMaker
+from tellegen.notations.signals.units import GIVEN_NAMES
 
 # What a key holds.
 INPUT = Leaf("formula", QUANTITY.shape)
@@ -398,14 +166,14 @@ _ROWS = (
             Key(FORMULA, INPUT, "the formula; it may use the shapes", required=True),
             Key("between", NEIGHBOURS, "two elements: the formula is what a power section between them passes on"),
         ),
-        _expand_itself,
+        expansions.expand_itself,
         _like_of(FORMULA),
         "e: omega_ref - omega_m",
     ),
     SignalBlock(
         "the integral of its input; with limits it stops there until the input turns back",
         (Key("integral", INPUT, "what is integrated", required=True), _INITIAL, _LIMITS),
-        _expand_integral,
+        expansions.expand_integral,
         _measure_integral,
         "x: {integral: e, initial: 0, limits: [-1, 1]}",
     ),
@@ -429,7 +197,7 @@ _ROWS = (
             Key("every", PERIOD, "the period of a sampled controller"),
             _OFFSET,
         ),
-        _expand_pid,
+        expansions.expand_pid,
         _measure_pid,
         "V: {pid: e, K_p: 0.2, K_i: 8, K_d: 1e-4, filter: 1 ms, limits: [-24 V, 24 V]}",
     ),
@@ -440,7 +208,7 @@ _ROWS = (
             Key("numerator", FORMULAS, "the coefficients above", required=True),
             Key("denominator", FORMULAS, "the coefficients below", required=True),
         ),
-        filters.expand_transfer_function,
+        expansions.expand_transfer_function,
         _nothing_known,
         "y_f: {transfer function: y, numerator: [1], denominator: [0.1, 1]}",
     ),
@@ -451,7 +219,7 @@ _ROWS = (
             Key("time constant", PERIOD, "how slow it is", required=True),
             _INITIAL,
         ),
-        filters.expand_low_pass,
+        expansions.expand_low_pass,
         _like_of("low pass", "initial"),
         "y_f: {low pass: y, time constant: 10 ms}",
     ),
@@ -462,7 +230,7 @@ _ROWS = (
             Key("filter", PERIOD, "the time constant of the filter", required=True),
             Key("initial", CONSTANT, "the value of the input before the start", default="0"),
         ),
-        filters.expand_derivative,
+        expansions.expand_derivative,
         _measure_derivative,
         "a: {derivative: v, filter: 1 ms}",
     ),
@@ -474,7 +242,7 @@ _ROWS = (
             Key("order", CONSTANT, "how steep: 20 dB a decade for each, a number from 1 to 10", default="2"),
             Key("pass", Words(("low", "high", "band")), "what passes", default="low"),
         ),
-        filters.expand_filter,
+        expansions.expand_filter,
         _measure_filter,
         "y_f: {filter: y, corner: 50 Hz, order: 4}",
     ),
@@ -488,7 +256,7 @@ _ROWS = (
             Key("every", PERIOD, "the period of a sampled one, which needs no time constant"),
             _OFFSET,
         ),
-        _expand_rate_limit,
+        expansions.expand_rate_limit,
         _like_of("rate limit", "initial"),
         "r_l: {rate limit: r, limits: [-2 V/s, 2 V/s]}",
     ),
@@ -501,7 +269,7 @@ _ROWS = (
             Key("height", INPUT, "its value while it is on", default="1"),
             Key("as", Words(("switched", "averaged")), "each switching, or the mean over a period", default="switched"),
         ),
-        _expand_pwm,
+        expansions.expand_pwm,
         _like_of("height"),
         "s: {pwm: d, every: 50 us}",
     ),
@@ -514,7 +282,7 @@ _ROWS = (
             _OFFSET,
             Key("seed", CONSTANT, "any number", default="1"),
         ),
-        _expand_noise,
+        expansions.expand_noise,
         _like_of("noise"),
         "n: {noise: 2 mV, every: 1 ms, seed: 7}",
     ),
@@ -524,7 +292,7 @@ _ROWS = (
             Key("clarke", FORMULAS, "the three phases", required=True),
             Key("axis", Words(("alpha", "beta", "zero")), "along which axis", default="alpha"),
         ),
-        phases.expand_clarke,
+        expansions.expand_clarke,
         _like_of("clarke"),
         "i_alpha: {clarke: [i_a, i_b, i_c], axis: alpha}",
     ),
@@ -535,7 +303,7 @@ _ROWS = (
             Key("angle", INPUT, "the electrical angle of d from the first phase", required=True),
             Key("axis", Words(("d", "q", "zero")), "along which axis", default="d"),
         ),
-        phases.expand_park,
+        expansions.expand_park,
         _like_of("park"),
         "i_q: {park: [i_a, i_b, i_c], angle: p*theta, axis: q}",
     ),
@@ -546,7 +314,7 @@ _ROWS = (
             Key("angle", INPUT, "the electrical angle of d from the first phase", default="0"),
             Key("phase", Words(("a", "b", "c")), "which phase", default="a"),
         ),
-        phases.expand_inverse_park,
+        expansions.expand_inverse_park,
         _like_of("inverse park"),
         "v_b: {inverse park: [v_d, v_q], angle: p*theta, phase: b}",
     ),
@@ -558,7 +326,7 @@ _ROWS = (
             Key("reference", INPUT, "the reference", default="0"),
             Key("reference gain", INPUT, "what multiplies the reference", default="1"),
         ),
-        _expand_state_feedback,
+        expansions.expand_state_feedback,
         _measure_feedback,
         "u: {state feedback: [I_a, omega_m], gains: [1, 0.1], reference: r}",
     ),
@@ -569,7 +337,7 @@ _ROWS = (
             Key("by", PERIOD, "how much later", required=True),
             Key("initial", CONSTANT, "its value until that time has passed", default="0"),
         ),
-        _expand_itself,
+        expansions.expand_itself,
         _like_of("delay", "initial"),
         "d: {delay: y, by: 5 ms}",
     ),
@@ -581,7 +349,7 @@ _ROWS = (
             _OFFSET,
             Key("initial", CONSTANT, "its value before the first sample", default="0"),
         ),
-        _expand_itself,
+        expansions.expand_itself,
         _like_of("sample", "initial"),
         "h: {sample: y, every: 1 ms}",
     ),
@@ -651,14 +419,14 @@ _ROWS = (
             Key("quantise", INPUT, "its input", required=True),
             Key("step", INPUT, "the distance of two values", required=True),
         ),
-        _expand_quantisation,
+        expansions.expand_quantisation,
         _like_of("quantise", "step"),
         "q: {quantise: y, step: 0.01}",
     ),
     SignalBlock(
         "its input, but never beyond the limits",
         (Key("saturate", INPUT, "its input", required=True), _LIMITS._replace(required=True)),
-        _expand_saturation,
+        expansions.expand_saturation,
         _like_of("saturate", "limits"),
         "s: {saturate: y, limits: [0, 1]}",
     ),
@@ -668,7 +436,7 @@ _ROWS = (
             Key("dead zone", INPUT, "its input", required=True),
             _LIMITS._replace(required=True, summary="where the zone begins and ends"),
         ),
-        _expand_dead_zone,
+        expansions.expand_dead_zone,
         _like_of("dead zone", "limits"),
         "z: {dead zone: y, limits: [-0.1, 0.1]}",
     ),
@@ -681,7 +449,7 @@ _ROWS = (
             Key("at", INPUT, "where the table is read", default="t"),
             Key("interpolation", Words(("linear", "previous", "cubic")), "what holds between points", default="linear"),
         ),
-        _expand_table,
+        expansions.expand_table,
         _like_of("table"),
         "m: {table: {file: run.csv, time: t, column: v}, interpolation: linear}",
     ),
@@ -699,21 +467,21 @@ _ROWS = (
             Key("at", FORMULAS, "where it is read: the place among the rows, and among the columns", required=True),
             Key("interpolation", Words(("linear", "cubic")), "what holds between points", default="linear"),
         ),
-        maps.expand_map,
+        expansions.expand_map,
         _like_of("map"),
         "eta: {map: {file: eta.csv, row unit: rpm, column unit: N*m}, at: [omega, tau]}",
     ),
     SignalBlock(
         "an ideal sensor: the across variable between two nodes, a voltage or a relative speed",
         (Key("across", ENDS, "the two nodes; one means against the reference", required=True),),
-        _expand_itself,
+        expansions.expand_itself,
         _like_of("across"),
         "v: {across: [a, b]}",
     ),
     SignalBlock(
         "a Python function of the arguments, given in a program and never in a file; slow",
         (Key(PYTHON, ARGUMENTS, "what the function is given", required=True), Key(FUNCTION, ARGUMENTS, "the function")),
-        _expand_itself,
+        expansions.expand_itself,
         _nothing_known,
         'net.signal("u", python=["omega", "t"], function=law)',
     ),
@@ -728,7 +496,7 @@ _ROWS = (
             Key("every", PERIOD, "the time between two exchanges"),
             *(Key(name, NAMED) for name in GIVEN_NAMES.values()),
         ),
-        _expand_unit,
+        expansions.expand_unit,
         _nothing_known,
         "ball: {fmu: ball.fmu, parameters: {e: 0.8}}",
     ),
@@ -738,7 +506,7 @@ _ROWS = (
             Key("output", NAMED, "the name that the unit has for it", required=True),
             Key("of", INPUT, "the signal that brings the unit", required=True),
         ),
-        _expand_output,
+        expansions.expand_output,
         _nothing_known,
         "h: {output: h, of: ball}",
     ),
