@@ -87,6 +87,8 @@ class _Naming:
                     terms = self._equal(place)
                     if text.text in self.owners:
                         self._check(text, place, terms)
+                    elif answered := [term for term in terms if self._is_answered(term, place)]:
+                        sums.append((text, place, answered))
                     elif (best := self._best(terms, side)) is not None:
                         self._give(text, best, side)
                     else:
@@ -107,6 +109,15 @@ class _Naming:
             if (term.sign > 0 or imposed) and self._variable(term.end, place.side) == text.text:
                 return
         self._tell(text, f"which is another variable at '{self.owners[text.text]}'", place)
+
+    def _is_answered(self, term: _Term, place: "_Place") -> bool:
+        """Whether a source at the right end answers the variable, counted into the ladder.
+
+        The elements before it then count their flow as it does: were one called like the section, a summation would turn it round.
+        """
+        element = self.context.elements[term.end.name]
+        answers = element.kind.role == "source" and element.kind.side != place.side
+        return answers and term.sign < 0 and place.node == term.end.plus
 
     # -- elements --------------------------------------------------------------------------------------------------------------
 
