@@ -284,7 +284,7 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     left, right = groups
     # One half of the skew matrix says all: the other one is its negative transpose.
     K = tuple(tuple(gains[i].get(j, ZERO) for j in left) for i in right)
-    told = {k for k in gains if gains[k]}.union(*(f.ports for f in scheme.causal.graph.fields if _is_static(f, items)))
+    told = {k for k in gains if gains[k]}.union(*(f.ports for f in scheme.causal.graph.fields if _is_zero(f, items)))
     ladder = _begin(scheme, items, left, idle=not told.issuperset(left))
     ways = tuple(_way(items[k]) for k in right)
     domains = tuple(items[k].domain for k in right)
@@ -355,8 +355,10 @@ def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int], *,
     return block
 
 
-def _is_static(field: Field, items: Sequence[OnePort]) -> bool:
-    return isinstance(items[field.ports[0]].port.law, ResistiveLaw)
+def _is_zero(field: Field, items: Sequence[OnePort]) -> bool:
+    """Whether it is a field of zeros, as an earlier ladder has one."""
+    static = isinstance(items[field.ports[0]].port.law, ResistiveLaw)
+    return static and all(entry is ZERO for row in field.matrix for entry in row)
 
 
 def _hangs_together(gains: Mapping[int, Iterable[int]], fields: Iterable[Sequence[int]]) -> bool:
