@@ -17,9 +17,11 @@ from tellegen.compiler.interpreter import Interpreter
 from tellegen.compiler.looped import looped_code
 from tellegen.compiler.program import Program
 from tellegen.compiler.routines import sample_groups
+from tellegen.compiler.steps import Lookup, split_steps
 from tellegen.compiler.toolchain import Build, broken_compiler, build
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, listing
+from tellegen.core.union_find import strong_components
 from tellegen.equations.system import parameter_values
 from tellegen.expressions import Expression, number, symbol
 from tellegen.graph import SourceLaw
@@ -259,11 +261,23 @@ def _sample_groups(program: Program, values: Values) -> tuple[numeric_model.Samp
 def _delays(program: Program, values: Values) -> tuple[numeric_model.SignalDelay, ...]:
     # The past is written from observables: a delay is known by the place of what goes into it.
     place = {k: i for i, (o, k) in enumerate(program.observables) if o.kind == "signal"}
+    returning = _returning_delays(program)
     found = []
     for law, k in program.signals.delays:
         by, initial = _numbers([law.by, law.initial], values).tolist()
-        found.append(numeric_model.SignalDelay(law.name, place[k], by, initial))
+        found.append(numeric_model.SignalDelay(law.name, place[k], by, initial, law.name in returning))
     return tuple(found)
+
+
+def _returning_delays(program: Program) -> set[str]:
+    """The delays whose input follows, at once or through others, from what they gave before."""
+    every, names = [*program.core, *program.observing], [law.name for law, _ in program.signals.delays]
+    reads: dict[str, list[str]] = {}
+    for law, k in program.signals.delays:
+        needed, _, _ = split_steps(every, [k])
+        reads[law.name] = [names[x.number] for x in needed if isinstance(x, Lookup) and x.kind == "past"]
+    loops = (members for members in strong_components(reads) if len(members) > 1 or members[0] in reads[members[0]])
+    return {name for members in loops for name in members}
 
 
 def _of_time(formulas: Iterable[Expression], values: Values) -> tuple[Expression, ...]:

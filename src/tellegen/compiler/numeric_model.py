@@ -76,12 +76,16 @@ class SampleGroup:
 @final
 @dataclass(frozen=True, slots=True)
 class SignalDelay:
-    """A delayed signal: the observable that it repeats, how much later, and its value before."""
+    """A delayed signal: the observable that it repeats, how much later, and its value before.
+
+    One that `returns` goes round a loop of delays without a state between them, as a wave in a line does: its jumps stay jumps.
+    """
 
     name: str
     observable: int
     by: float
     initial: float
+    returns: bool = False
 
 
 @final

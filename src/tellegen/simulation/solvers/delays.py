@@ -16,6 +16,8 @@ Integers = NDArray[np.int32]
 
 GENERATIONS = 4
 """A jump comes back after the delay, smoother by one order each time: so often it is treated as a break."""
+MOST_GENERATIONS, MOST_BREAKS = 100_000, 20_000
+"""The same where nothing smooths it, and how many breaks are told before a run."""
 
 
 @final
@@ -31,6 +33,7 @@ class Past:
         delays = np.resize([d.by for d in model.delays], len(model.delays) + len(more)).astype(float)
         initial = np.array([*(d.initial for d in model.delays), *more])
         self._hold(observables, delays, initial, len(model.observables) + len(more))
+        self.struct.most_echoes = _generations(model)
         self.tie(context)
 
     def _hold(self, observables: Integers, delays: Array, initial: Array, width: int) -> None:
@@ -55,12 +58,13 @@ class Past:
         columns = [
             ctypes.string_at(at, n) for at, n in zip((told.times, told.values, told.fresh), lengths, strict=True) if n
         ]
-        return self._observables, self._delays, self._initial, len(self._scratch), told.start, count, columns
+        kept = self._observables, self._delays, self._initial, len(self._scratch)
+        return *kept, told.most_echoes, told.start, count, columns
 
     def __setstate__(self, kept: tuple[Any, ...]) -> None:
-        *arrays, start, count, columns = kept
+        *arrays, most_echoes, start, count, columns = kept
         self._hold(*arrays)
-        self.struct.start = start
+        self.struct.most_echoes, self.struct.start = most_echoes, start
         recall = library().tg_recall
         recall.argtypes = [ctypes.c_void_p, ctypes.c_int64, *3 * [ctypes.c_char_p]]
         if not recall(self.address, count, *(columns or 3 * [None])):
@@ -117,14 +121,20 @@ def longest_delay_step(model: NumericModel) -> float:
     return min((d.by for d in model.delays), default=np.inf)
 
 
+def _generations(model: NumericModel) -> int:
+    return MOST_GENERATIONS if any(d.returns for d in model.delays) else GENERATIONS
+
+
 def delayed_breaks(model: NumericModel, breaks: Iterable[float], start: float, until: float) -> Array:
     """The breaks known before a run, with those that come back through delays. What is sampled jumps, and comes back too."""
     # Delays on delays: each generation is the one before, later by every delay there is.
     found = {*breaks, *(_sampling_instants(model, until) if model.delays else ())}
     fresh = found | {start}
-    for _ in range(GENERATIONS if model.delays else 0):
-        fresh = {t + d.by for t in fresh for d in model.delays} - found
+    for _ in range(_generations(model) if model.delays else 0):
+        fresh = {later for t in fresh for d in model.delays if (later := t + d.by) < until} - found
         found |= fresh
+        if not fresh or len(found) > MOST_BREAKS:
+            break
     return np.array(sorted(t for t in found if start < t < until))
 
 
