@@ -129,15 +129,10 @@ class LadderFormat:
         if piece is not None:
             decided, port = self._decides(piece), self._port(piece)
             names[decided] = variable_name(port.variable(decided))
-            answered = other_side(decided)
-            # At the left end the block names what it shares with the source. At the right a flow that a source answers counts
-            # into the ladder, and that of the section out of it. There the source says by itself what its author called it.
-            if not first and (decided == "through") != piece.reversed:
-                names[answered] = variable_name(port.variable(answered))
-            else:
-                name, kind = names[decided], element_texts.element_kind(port)
-                details = element_texts.element_details(port, name, decided, default=kind, ties=False, named=(decided,))
-                self.details |= {name: details} if details else {}
+            # At the left end the conjugate of the source is named by the block, as its shared variable, and not by the
+            # section.
+            if not first:
+                names[other_side(decided)] = variable_name(port.variable(other_side(decided)))
         if isinstance(beside, LadderBlock):
             owner, stores = self._owner(parts, at, lane)
             shared = given_side(beside.ways[lane])

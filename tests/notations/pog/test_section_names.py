@@ -222,8 +222,8 @@ def test_a_variable_of_a_section_may_stay_without_a_name() -> None:
 
 
 @given(st.lists(st.sampled_from("RC"), min_size=1, max_size=5), st.sampled_from(["", "-"]))
-def test_the_last_section_counts_its_flow_to_the_right_whatever_source_is_there(blocks: list[str], sign: str) -> None:
-    """Resistors and capacitors between two voltages, from rest: the flow of the last section is what its source takes."""
+def test_the_last_section_counts_what_its_source_answers_into_the_ladder(blocks: list[str], sign: str) -> None:
+    """Resistors and capacitors between two voltages, from rest: the flow of the last section is what its source gives."""
     kinds = [*blocks, "R"]
     entries = "".join(f"  - {'series' if kind == 'R' else 'parallel'}: [{kind}:e{k}]\n" for k, kind in enumerate(kinds))
     values = ", ".join(f"e{k}: {'3 ohm' if kind == 'R' else '1 mF'}" for k, kind in enumerate(kinds))
@@ -233,7 +233,7 @@ def test_the_last_section_counts_its_flow_to_the_right_whatever_source_is_there(
     model = read_model(text)
     assert not [finding for finding in model.findings if finding.code == "D465"]
     run = tg.simulate(model, until=2e-3, inputs={"V_1": 5, "V_2": 1}, progress=False)
-    taken = run.power("V_2") * (1 if sign else -1)  # at one volt, what the source takes is what flows out
+    taken = run.power("V_2")  # at one volt it is what flows out of the source
     assert run.values("I_2") == pytest.approx(taken, rel=1e-9)
     again = tg.simulate(read_model(tg.translate(model, "pog")), until=2e-3, inputs={"V_1": 5, "V_2": 1}, progress=False)
     assert again.values("I_2") == pytest.approx(run.values("I_2"), rel=1e-6, abs=1e-9)

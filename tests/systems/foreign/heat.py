@@ -66,7 +66,7 @@ SYSTEMS = [
         "T_j T_C_2 T_C_3 T_C_4",
         power_module,
         [40] * 4,
-        {"Q_s": lambda t, y: (y[3] - 40) / 0.05},
+        {"Q_s": lambda t, y: (40 - y[3]) / 0.05},
         breaks=[0.01, 0.06, 0.21, 0.26, 0.41, 0.46],
         rest=[40] * 4,
         scale=10,

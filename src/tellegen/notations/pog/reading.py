@@ -217,9 +217,6 @@ class _Walk:
             if side is not None and section is not None:
                 conjugate = section.variable(other_side(side), lane).text
                 free = conjugate not in self.context.variables and conjugate != ladder.NONE
-                source = section.imposed(lane)
-                # A flow that a source answers counts into the ladder, that of a section to the right: out of it.
-                free = free and (side == "through") != (source is not None and source.reversed)
                 self._source(section, side, stage, lane, {other_side(side): conjugate} if free else {})
             elif isinstance(last, ladder.LadderBlock | ladder.LadderBranch) and last.lane_way(lane) == "series":
                 self.emitter.grounded[self.lanes[lane]] = stage.domain(lane).reference

@@ -87,8 +87,6 @@ class _Naming:
                     terms = self._equal(place)
                     if text.text in self.owners:
                         self._check(text, place, terms)
-                    elif answered := [term for term in terms if self._is_answered(term, place)]:
-                        sums.append((text, place, answered))
                     elif (best := self._best(terms, side)) is not None:
                         self._give(text, best, side)
                     else:
@@ -104,20 +102,11 @@ class _Naming:
         """A name that something has already means the same variable here."""
         for term in terms:
             element = self.context.elements[term.end.name]
-            # What a source imposes counts as its section says: into the ladder from both ends.
-            imposed = element.kind.role == "source" and element.kind.side == place.side
-            if (term.sign > 0 or imposed) and self._variable(term.end, place.side) == text.text:
+            # What a source imposes or answers counts as its section says: into the ladder from both ends.
+            at_end = element.kind.role == "source" and place.node in (term.end.plus, term.end.minus)
+            if (term.sign > 0 or at_end) and self._variable(term.end, place.side) == text.text:
                 return
         self._tell(text, f"which is another variable at '{self.owners[text.text]}'", place)
-
-    def _is_answered(self, term: _Term, place: "_Place") -> bool:
-        """Whether a source at the right end answers the variable, counted into the ladder.
-
-        The elements before it then count their flow as it does: were one called like the section, a summation would turn it round.
-        """
-        element = self.context.elements[term.end.name]
-        answers = element.kind.role == "source" and element.kind.side != place.side
-        return answers and term.sign < 0 and place.node == term.end.plus
 
     # -- elements --------------------------------------------------------------------------------------------------------------
 
