@@ -39,8 +39,9 @@ def test_files_of_others_stay_and_what_was_abandoned_goes(folder: Path) -> None:
     folder.mkdir()
     (folder / "letter.txt").write_text("mine")
     (folder / "libother.so").write_text("mine too")
-    for name, age in (("making-old", 7200), ("making-now", 0)):
-        (folder / name).mkdir()
+    left, now = "making-0123456789abcdef", "making-fedcba9876543210"
+    for name, age in ((left, 7200), (now, 0), ("making-notes", 7200)):
+        (folder / name).write_bytes(b"")
         os.utime(folder / name, (time.time() - age,) * 2)
     assert tg.cache(clear=True).libraries == 0
-    assert sorted(path.name for path in folder.iterdir()) == ["letter.txt", "libother.so", "making-now"]
+    assert sorted(path.name for path in folder.iterdir()) == ["letter.txt", "libother.so", now, "making-notes"]

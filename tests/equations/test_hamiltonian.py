@@ -630,7 +630,7 @@ def test_matrices_without_a_model_do_not_tell_which_storage_a_source_meets() -> 
 MOTOR = """\
 DC motor
 
-  x' = (J - R) grad_H + g u,   y = g^T grad_H
+  x' = ([J] - [R]) grad_H + g u,   y = g^T grad_H   (in [ ]: letters of the form, which the model has too)
 
   ⎡ phi_L' ⎤ = (⎡ 0  -K ⎤ - ⎡ R  0 ⎤) ⎡ phi_L/L ⎤ + ⎡ 1  0 ⎤ ⎡  V  ⎤
   ⎣  p_J'  ⎦    ⎣ K  0  ⎦   ⎣ 0  b ⎦  ⎣  p_J/J  ⎦   ⎣ 0  1 ⎦ ⎣ tau ⎦

@@ -83,7 +83,7 @@ def test_the_closed_loop_has_the_poles_of_its_pog_form() -> None:
 def test_the_command_prints_text_latex_and_json() -> None:
     run = CliRunner().invoke
     text = run(app, ["derive", "rlc", "--form", "ss"]).output
-    assert "x' = A x + B u,   y = C x" in text
+    assert "x' = A x + B u,   y = [C] x   (in [ ]: letters of the form, which the model has too)" in text
     assert "-R/L" in text
     assert r"\mathbf{A}" in run(app, ["derive", "rlc", "--form", "ss", "--latex"]).output
     record = json.loads(run(app, ["derive", "rlc", "--form", "ss", "--json"]).output)
