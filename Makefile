@@ -6,7 +6,8 @@ SECONDS ?= 60
 SEED ?= 1
 
 # Tests of one file stay together, so that what they share is made once; an idle worker takes over from the other.
-PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+# The workers fill the processors: threads of BLAS beside them would only wait for each other.
+PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 VENV := .venv
 BIN := $(VENV)/bin

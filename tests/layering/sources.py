@@ -71,6 +71,8 @@ def targets(wanted: Import) -> list[str]:
 def _imports(tree: ast.Module, module: str, *, is_package: bool) -> Iterator[Import]:
     def visit(node: ast.AST, inside: bool, types: bool) -> Iterator[Import]:
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                continue  # no statement stands in an expression
             if isinstance(child, ast.Import):
                 for alias in child.names:
                     yield Import(alias.name, "", child.lineno, inside, types)
@@ -79,7 +81,7 @@ def _imports(tree: ast.Module, module: str, *, is_package: bool) -> Iterator[Imp
                 for alias in child.names:
                     yield Import(base, alias.name, child.lineno, inside, types)
             else:
-                is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+                is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
                 is_for_types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
                 yield from visit(child, inside or is_function, types or is_for_types)
 

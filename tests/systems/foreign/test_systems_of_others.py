@@ -23,7 +23,13 @@ SYSTEMS: list[ByHand] = [system for domain in DOMAINS for system in domain.SYSTE
 each = pytest.mark.parametrize("system", SYSTEMS, ids=str)
 
 
-@each
+def shared(systems: list[ByHand], among: int) -> pytest.MarkDecorator:
+    """One of so many systems in the quick tests, all of them in the slow ones."""
+    marks = (pytest.param(s, marks=[] if k % among == 0 else pytest.mark.slow) for k, s in enumerate(systems))
+    return pytest.mark.parametrize("system", list(marks), ids=str)
+
+
+@shared(SYSTEMS, 3)
 def test_it_follows_the_equations_written_by_hand(system: ByHand) -> None:
     model = tg.read(system.path)
     assert all(finding.severity == "notice" for finding in tg.check(model).findings)
@@ -38,7 +44,7 @@ def test_it_follows_the_equations_written_by_hand(system: ByHand) -> None:
 RESTING = [system for system in SYSTEMS if system.rest is not None]
 
 
-@pytest.mark.parametrize("system", RESTING, ids=str)
+@shared(RESTING, 3)
 def test_about_rest_its_poles_are_those_of_the_equations_by_hand(system: ByHand) -> None:
     model = tg.read(system.path)
     end = float(tg.simulate(model, samples=2, progress=False).t[-1])
