@@ -16,7 +16,7 @@ from tellegen.compiler.numeric_model import NumericModel
 from tellegen.equations.system import parameter_values
 from tellegen.expressions import ZERO, Expression, number
 from tellegen.graph import PowerGraph
-from tellegen.graph.signals import Delayed, Value
+from tellegen.graph.signals import Delayed, Table, Value, breaks_of_table
 from tellegen.simulation import rules
 from tellegen.simulation.solvers.delays import GENERATIONS
 from tellegen.simulation.solvers.stretch import PreparedModel, SolverSettings, StatePoint
@@ -238,6 +238,9 @@ def parameter_dependent_breaks(graph: PowerGraph, parameters: Sequence[str]) -> 
     """The scheduled instants of the signals of a graph, and those that come back through delays, with what moves them."""
     look = _Slopes(graph, parameters)
     breaks = {b for signal in graph.signals if isinstance(signal, Value) for b in signal.breaks}
+    # Between straight lines and cubics a rate only bends: no sensitivity jumps there.
+    held = (s for s in graph.signals if isinstance(s, Table) and s.interpolation == "previous")
+    breaks |= {b for table in held for b in breaks_of_table(table, table.argument, graph.parameters)[0]}
     fresh = [look.dependent_break(b.at, b.period or ZERO) for b in breaks]
     # Those that move first, so that they count where several fall together; then by time, for a set has no order.
     fresh.sort(key=lambda known: (not known.moves, known.at, known.period))
