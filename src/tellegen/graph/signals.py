@@ -8,7 +8,7 @@ of what its author wrote in fewer words, a controller or a shape, keeps that as 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, islice, pairwise, product
-from typing import Literal, cast, final
+from typing import Literal, final
 
 from tellegen.core.errors import Place
 from tellegen.core.names import TIME
@@ -35,7 +35,7 @@ Interpolation = Literal["linear", "previous", "cubic"]
 @final
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A time at which a signal jumps or bends, known beforehand; with `period`, every such time after it too."""
+    """A time at which a signal jumps or bends, known beforehand; with `period`, every such time before and after it too."""
 
     at: Expression
     period: Expression | None = None
@@ -232,9 +232,12 @@ def breaks_of_table(
         if known is None or not _names(known) <= set(parameters):
             crossings |= dict.fromkeys(case - stop for stop in stops)
             continue
-        # The zero of the argument is known, and how far one more of it is from there: a thousand points cost a thousand sums.
-        later = cast(Break, _break_of(case - 1)).at - known.at
-        breaks |= dict.fromkeys(Break(known.at + stop * later, known.period) for stop in stops)
+        if known.period is None:
+            # How far one more of the argument is from its zero is known, too: a thousand points cost a thousand sums.
+            later = 1 / case.derivative(TIME)
+            breaks |= dict.fromkeys(Break(known.at + stop * later) for stop in stops)
+        else:
+            breaks |= {again: None for stop in stops if (again := _break_of(case - stop)) is not None}
     return tuple(breaks), tuple(crossings)
 
 
@@ -337,7 +340,7 @@ def _break_of(difference: Expression) -> Break | None:
         slope = _slope(difference.arguments[0])
         if slope is None:
             return None
-        return Break(-difference.arguments[0].substitute({TIME: 0}) / slope, 1 / slope)
+        return Break(-difference.arguments[0].substitute({TIME: 0}) / slope, call("abs", 1 / slope))
     # Periodic signals are written with floor: t - T floor(t/T) is a saw.
     rounded = [node for node in postorder(difference) if isinstance(node, Call) and node.name in _ROUNDED]
     if not rounded:
@@ -347,7 +350,7 @@ def _break_of(difference: Expression) -> Break | None:
 
 
 def _periodic(difference: Expression, rounded: list[Call]) -> Break | None:
-    """a t + b + c floor(p t + q) repeats itself when a/p + c = 0; the zero of its first period is then the first of many."""
+    """a t + b + c floor(p t + q) repeats itself when a/p + c = 0; the zero of its first period is then one of many."""
     if len(set(rounded)) != 1:
         return None
     rate = _slope(rounded[0].arguments[0])
@@ -361,7 +364,7 @@ def _periodic(difference: Expression, rounded: list[Call]) -> Break | None:
     # repeat.
     if not is_zero(slope / rate + share):
         return None
-    return Break(-plain.substitute({TIME: 0, name: 0}) / slope, 1 / rate)
+    return Break(-plain.substitute({TIME: 0, name: 0}) / slope, call("abs", 1 / rate))
 
 
 def _slope(expression: Expression) -> Expression | None:

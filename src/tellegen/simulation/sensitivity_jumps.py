@@ -163,7 +163,7 @@ NEAR: Final = 64.0 * float(np.finfo(float).eps)
 @final
 @dataclass(frozen=True)
 class _DependentBreak:
-    """A break at `at`, then after every `period`, and how both change with each parameter."""
+    """A break at `at`, and every `period` before and after it, and how both change with each parameter."""
 
     at: float
     period: float
@@ -198,7 +198,7 @@ class ParameterDependentBreaks:
         """dt/dp by parameter of the instant at t; None where there is none that moves."""
         for known in self.breaks:
             k = known.count(t)
-            if k >= 0 and abs(known.at + k * known.period - t) <= NEAR * max(abs(t), abs(known.at)):
+            if abs(known.at + k * known.period - t) <= NEAR * max(abs(t), abs(known.at)):
                 found = known.by_at + k * known.by_period
                 # The first one that falls here counts, also when it does not move: it is what the signal itself does.
                 return found if np.any(found) else None
@@ -221,7 +221,7 @@ class ParameterDependentBreaks:
             if known.period <= 0.0:
                 times.append(np.array([known.at]))
                 continue
-            first = max(0.0, np.ceil((start - known.at) / known.period))
+            first = np.ceil((start - known.at) / known.period)
             last = np.floor((until - known.at) / known.period)
             times.append(known.at + known.period * np.arange(first, last + 1.0))
         found = np.unique(np.concatenate(times))
