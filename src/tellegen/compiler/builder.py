@@ -30,6 +30,7 @@ from tellegen.graph.signals import (
     Table,
     Value,
     breaks_of,
+    breaks_of_table,
     courses_of,
     crossings_of,
 )
@@ -246,6 +247,9 @@ class Builder:
                 self._look_up(k, "past", len(signals.delays) - 1, law.name, [symbol(TIME) - law.by, law.initial])
             case Table():
                 signals.tables.append(law)
+                breaks, crossings = breaks_of_table(law, self._note_breaks(law.argument), self.graph.parameters)
+                signals.breaks.extend(breaks)
+                signals.crossings |= dict.fromkeys(crossings)
                 self._look_up(k, "table", len(signals.tables) - 1, law.name, [law.argument])
             case External():
                 signals.externals.append(law)

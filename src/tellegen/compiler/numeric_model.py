@@ -91,7 +91,7 @@ class SignalDelay:
 @final
 @dataclass(frozen=True, slots=True)
 class BreakTimes:
-    """A known time at which a signal jumps or bends, and, with a period, every such time after it."""
+    """A known time at which a signal jumps or bends, and, with a period, every such time before and after it."""
 
     at: float
     period: float | None = None
@@ -258,7 +258,7 @@ class NumericModel:
                 times.append(np.array([known.at]))
                 continue
             # Only those inside the stretch: a run over many periods would list millions each time.
-            first = max(0, int(np.ceil((start - known.at) / known.period)))
+            first = int(np.ceil((start - known.at) / known.period))
             count = int(np.floor((until - known.at) / known.period)) - first + 1
             times.append(np.asarray(known.at + known.period * (first + np.arange(max(count, 0))), dtype=float))
         # What is found at the very start would be a stretch of no length, in which solvers divide by it.

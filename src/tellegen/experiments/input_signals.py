@@ -87,7 +87,7 @@ SMOOTH_TABLE = "smooth table"
 
 
 def smooth_table(times: Sequence[float], values: Sequence[float]) -> Signal:
-    """A monotonic cubic between points, for dense measured data: straight lines would stop a solver at each point."""
+    """A monotonic cubic between points, for dense measured data: it bends less between them than straight lines."""
     given = tuple(number(float(entry)) for point in zip(times, values, strict=True) for entry in point)
     return Signal(SMOOTH_TABLE, given, SMOOTH_TABLE)
 

@@ -7,7 +7,7 @@ of what its author wrote in fewer words, a controller or a shape, keeps that as 
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import combinations, islice, product
+from itertools import combinations, islice, pairwise, product
 from typing import Literal, final
 
 from tellegen.core.errors import Place
@@ -20,6 +20,7 @@ from tellegen.expressions import (
     Relation,
     call,
     is_zero,
+    number,
     postorder,
     rebuild,
     replaced,
@@ -34,7 +35,7 @@ Interpolation = Literal["linear", "previous", "cubic"]
 @final
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A time at which a signal jumps or bends, known beforehand; with `period`, every such time after it too."""
+    """A time at which a signal jumps or bends, known beforehand; with `period`, every such time before and after it too."""
 
     at: Expression
     period: Expression | None = None
@@ -156,6 +157,11 @@ def expressions_of(law: SignalLaw) -> tuple[Expression, ...]:
 MOST_CASES = 16
 """So many combinations of branches are looked at in one comparison; what is nested deeper bends without notice."""
 
+MOST_TABLE_STOPS = 1000
+"""At so many points of a table solvers stop without asking how much it bends there."""
+UNSEEN = 1e-8
+"""Of the area by which a table moves: what a step may leap over between two stops of a longer one."""
+
 _ROUNDED = ("floor", "ceil")
 
 
@@ -174,6 +180,65 @@ def breaks_of(expression: Expression, parameters: Collection[str]) -> tuple[Brea
         if known is not None and _names(known) <= set(parameters):
             found.setdefault((known.at, known.period), known)
     return tuple(found.values())
+
+
+def stops_of_table(law: Table) -> tuple[float, ...]:
+    """The arguments at which a table jumps or bends so that a step must end there.
+
+    Those are all points that do not lie on the line through the two beside them. Of a long table, such as a dense measurement,
+    points are left out as long as what the table adds to the line on which it left the last stop stays a tiny share of all that
+    it moves by: no step can leap over more than that, and between its ends it sees the others as it sees any smooth course.
+    """
+    pieces = [(low, high, f, g) for (low, f), (high, g) in pairwise(zip(law.points, law.values, strict=True))]
+    held = law.interpolation == "previous"
+    slopes = [0.0 if held or high == low else (g - f) / (high - low) for low, high, f, g in pieces]
+    # Beyond the points the last value holds.
+    before, after = [0.0, *slopes], [*slopes, 0.0]
+    jumps = [(held and f != g) or low == high for low, high, f, g in pieces]
+    bends = [one != two for one, two in zip(before, after, strict=True)]
+    moves = [bends[0], *(bend or jump for bend, jump in zip(bends[1:], jumps, strict=True))]
+    if sum(moves) <= MOST_TABLE_STOPS:
+        return tuple(dict.fromkeys(x for x, move in zip(law.points, moves, strict=True) if move))
+    middle = sorted(law.values)[len(law.values) // 2]
+    allowed = UNSEEN * sum((high - low) * (abs(f - middle) + abs(g - middle)) / 2 for low, high, f, g in pieces)
+    found, area, line, slope = [law.points[0]], 0.0, law.values[0], slopes[0]
+    for k, (low, high, f, g) in enumerate(pieces):
+        last = found[-1]
+        ends = (f, f) if held else (f, g)
+        off = (abs(ends[0] - line - slope * (low - last)), abs(ends[1] - line - slope * (high - last)))
+        area += (high - low) * (off[0] + off[1]) / 2
+        # What is too much after this piece began at its start.
+        if area > allowed and low > last:
+            found.append(low)
+            area, line, slope = 0.0, f, slopes[k]
+    return (*found, law.points[-1])
+
+
+def breaks_of_table(
+    law: Table, argument: Expression, parameters: Collection[str]
+) -> tuple[tuple[Break, ...], tuple[Expression, ...]]:
+    """The times at which a table of time jumps or bends; and what vanishes at those of which no formula gives the time.
+
+    `argument` is that of the table, with what it reads of time written out.
+    """
+    if TIME not in argument.free_symbols or not argument.free_symbols <= {TIME, *parameters}:
+        return (), ()
+    breaks, crossings = dict[Break, None](), dict[Expression, None]()
+    stops = tuple(number(stop) for stop in stops_of_table(law))
+    for case in _cases(argument):
+        if TIME not in case.free_symbols:
+            continue
+        known = _break_of(case)
+        if known is None or not _names(known) <= set(parameters):
+            crossings |= dict.fromkeys(case - stop for stop in stops)
+            continue
+        if known.period is None:
+            # How far one more of the argument is from its zero is known, too: a thousand points cost a thousand sums.
+            later = 1 / case.derivative(TIME)
+            breaks |= dict.fromkeys(Break(known.at + stop * later) for stop in stops)
+        else:
+            breaks |= {again: None for stop in stops if (again := _break_of(case - stop)) is not None}
+    return tuple(breaks), tuple(crossings)
 
 
 def crossings_of(expression: Expression, parameters: Collection[str]) -> tuple[Expression, ...]:
@@ -275,7 +340,7 @@ def _break_of(difference: Expression) -> Break | None:
         slope = _slope(difference.arguments[0])
         if slope is None:
             return None
-        return Break(-difference.arguments[0].substitute({TIME: 0}) / slope, 1 / slope)
+        return Break(-difference.arguments[0].substitute({TIME: 0}) / slope, call("abs", 1 / slope))
     # Periodic signals are written with floor: t - T floor(t/T) is a saw.
     rounded = [node for node in postorder(difference) if isinstance(node, Call) and node.name in _ROUNDED]
     if not rounded:
@@ -285,7 +350,7 @@ def _break_of(difference: Expression) -> Break | None:
 
 
 def _periodic(difference: Expression, rounded: list[Call]) -> Break | None:
-    """a t + b + c floor(p t + q) repeats itself when a/p + c = 0; the zero of its first period is then the first of many."""
+    """a t + b + c floor(p t + q) repeats itself when a/p + c = 0; the zero of its first period is then one of many."""
     if len(set(rounded)) != 1:
         return None
     rate = _slope(rounded[0].arguments[0])
@@ -299,7 +364,7 @@ def _periodic(difference: Expression, rounded: list[Call]) -> Break | None:
     # repeat.
     if not is_zero(slope / rate + share):
         return None
-    return Break(-plain.substitute({TIME: 0, name: 0}) / slope, 1 / rate)
+    return Break(-plain.substitute({TIME: 0, name: 0}) / slope, call("abs", 1 / rate))
 
 
 def _slope(expression: Expression) -> Expression | None:

@@ -462,6 +462,10 @@ class _ModelReader:
             read_ladder(context, ladder, details)
         elif (network := found.get("network")) is not None:
             _read_lines(context, network)
+        elif details is not None:
+            fix = "add 'bond graph:' or 'pog:', whose elements it describes, or write them as lines of 'network:'"
+            what = "'elements' describes elements, and the file has no bond graph and no ladder in which they are"
+            raise context.error(rules.MISSING_KEY, details, what, fix=fix)
         elif all(root.get(word) is None for word in ("parts", "mechanism", "signals")):
             fix = "add 'network:' with a line for each element, or 'bond graph:', or 'pog:'"
             raise context.error(rules.MISSING_KEY, root, "the file describes no network", fix=fix)

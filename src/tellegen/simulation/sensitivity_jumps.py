@@ -16,7 +16,7 @@ from tellegen.compiler.numeric_model import NumericModel
 from tellegen.equations.system import parameter_values
 from tellegen.expressions import ZERO, Expression, number
 from tellegen.graph import PowerGraph
-from tellegen.graph.signals import Delayed, Value
+from tellegen.graph.signals import Delayed, Table, Value, breaks_of_table
 from tellegen.simulation import rules
 from tellegen.simulation.solvers.delays import GENERATIONS
 from tellegen.simulation.solvers.stretch import PreparedModel, SolverSettings, StatePoint
@@ -163,7 +163,7 @@ NEAR: Final = 64.0 * float(np.finfo(float).eps)
 @final
 @dataclass(frozen=True)
 class _DependentBreak:
-    """A break at `at`, then after every `period`, and how both change with each parameter."""
+    """A break at `at`, and every `period` before and after it, and how both change with each parameter."""
 
     at: float
     period: float
@@ -198,7 +198,7 @@ class ParameterDependentBreaks:
         """dt/dp by parameter of the instant at t; None where there is none that moves."""
         for known in self.breaks:
             k = known.count(t)
-            if k >= 0 and abs(known.at + k * known.period - t) <= NEAR * max(abs(t), abs(known.at)):
+            if abs(known.at + k * known.period - t) <= NEAR * max(abs(t), abs(known.at)):
                 found = known.by_at + k * known.by_period
                 # The first one that falls here counts, also when it does not move: it is what the signal itself does.
                 return found if np.any(found) else None
@@ -221,7 +221,7 @@ class ParameterDependentBreaks:
             if known.period <= 0.0:
                 times.append(np.array([known.at]))
                 continue
-            first = max(0.0, np.ceil((start - known.at) / known.period))
+            first = np.ceil((start - known.at) / known.period)
             last = np.floor((until - known.at) / known.period)
             times.append(known.at + known.period * np.arange(first, last + 1.0))
         found = np.unique(np.concatenate(times))
@@ -238,6 +238,9 @@ def parameter_dependent_breaks(graph: PowerGraph, parameters: Sequence[str]) -> 
     """The scheduled instants of the signals of a graph, and those that come back through delays, with what moves them."""
     look = _Slopes(graph, parameters)
     breaks = {b for signal in graph.signals if isinstance(signal, Value) for b in signal.breaks}
+    # Between straight lines and cubics a rate only bends: no sensitivity jumps there.
+    held = (s for s in graph.signals if isinstance(s, Table) and s.interpolation == "previous")
+    breaks |= {b for table in held for b in breaks_of_table(table, table.argument, graph.parameters)[0]}
     fresh = [look.dependent_break(b.at, b.period or ZERO) for b in breaks]
     # Those that move first, so that they count where several fall together; then by time, for a set has no order.
     fresh.sort(key=lambda known: (not known.moves, known.at, known.period))

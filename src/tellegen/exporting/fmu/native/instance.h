@@ -377,7 +377,11 @@ static double tg_next_time(tg_instance *x, double t) {
   double next = INFINITY;
   if (tg_know(x, TG_KNOWN_TIMES)) return next;
   for (int k = 0; k < TG_GROUPS; k++) next = fmin(next, tg_next_of(t, v->times[2 * k + 1], v->times[2 * k]));
-  for (int k = 0; k < TG_BREAKS; k++) next = fmin(next, tg_next_of(t, v->times[2 * TG_GROUPS + 2 * k], v->times[2 * TG_GROUPS + 2 * k + 1]));
+  for (int k = 0; k < TG_BREAKS; k++) {
+    double at = v->times[2 * TG_GROUPS + 2 * k], period = v->times[2 * TG_GROUPS + 2 * k + 1];
+    /* A course that repeats itself did so before, too. */
+    next = fmin(next, tg_next_of(t, period > 0 ? fmod(at, period) : at, period));
+  }
   return next;
 }
 
