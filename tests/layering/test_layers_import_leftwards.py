@@ -107,6 +107,10 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ("tellegen.scenes.typesetting", "ziamath"): "a font is read when the first label is set",
     ("tellegen.scenes.typesetting", "ziafont"): "a font is read when the first label is set",
     ("tellegen.reporting.formulas", "latex2mathml"): "its tables of symbols are read when a page has formulas",
+    ("tellegen.reporting.reports", "tellegen.reporting.live"): "it brings the exports, and most reports stand still",
+    ("tellegen.reporting.reports", "tellegen.reporting.study_reports"): "a model's report does without studies",
+    ("tellegen.reporting.reports", "tellegen.studies.runs.study"): "a model's report does without studies",
+    ("tellegen.reporting.reports", "tellegen.studies.runs.sweep"): "a model's report does without studies",
     ("tellegen.experiments.simulating", "IPython"): "there only in a notebook",
     (
         "tellegen.exporting.python.libraries",

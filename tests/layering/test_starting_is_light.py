@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +59,14 @@ def test_commands_load_no_heavy_library(words: list[str]) -> None:
 @pytest.mark.parametrize("words", [["examples"], ["check", "dc_motor_pump"]], ids=" ".join)
 def test_looking_at_a_model_loads_no_later_layer(words: list[str]) -> None:
     assert not loaded_by(COMMAND.format(words=words), LATER)
+
+
+def test_a_report_that_stands_still_loads_neither_exports_nor_studies(tmp_path: Path) -> None:
+    words = ["report", "spring_damper", "-o", str(tmp_path / "report.html")]
+    others = {
+        "tellegen.exporting",
+        "tellegen.studies.runs",
+        "tellegen.reporting.live",
+        "tellegen.reporting.study_reports",
+    }
+    assert not loaded_by(COMMAND.format(words=words), others)

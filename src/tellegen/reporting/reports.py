@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
-from typing import final
+from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
 
@@ -35,7 +35,6 @@ from tellegen.notations.writing import to_yaml
 from tellegen.plots import Line, Panel, Plot, panels_plot
 from tellegen.reduction import Limit, Limits, Reduction, read_limits, reduce_model
 from tellegen.reporting.formulas import page_lines, readable_unit
-from tellegen.reporting.live import live_run
 from tellegen.reporting.pages import (
     Folded,
     Listing,
@@ -49,14 +48,14 @@ from tellegen.reporting.pages import (
     Report,
     Still,
 )
-from tellegen.reporting.study_reports import study_report
 from tellegen.reporting.writing import check_report_target, write_report
 from tellegen.results import Run
 from tellegen.results.run import run_findings, run_tables
 from tellegen.scenes.lettering import name_latex
-from tellegen.studies.runs.study import Study
-from tellegen.studies.runs.sweep import read_study
 from tellegen.studies.suggestion import activity, suggest_limits
+
+if TYPE_CHECKING:
+    from tellegen.studies.runs.study import Study
 
 
 @final
@@ -470,10 +469,17 @@ def experiment_section(subject: Subject) -> Iterator[PageBlock]:
     chosen = _spread(names)
     told = f": {len(chosen)} of {len(names)} variables" if len(chosen) < len(names) else ""
     if subject.sliders is not None:
-        yield live_run(subject.model, subject.sliders, "run")
+        yield _live(subject.model, subject.sliders)
     yield _curves("run", run.plot(*chosen), f"The experiment over time{told}")
     *results, _ = run_tables(run)  # the energy has a section of its own
     yield Folded("Final values, and how they were found", tuple(_tables(results)))
+
+
+def _live(model: Model, sliders: Sequence[str]) -> LiveRun:
+    # It brings the exports with it, and most reports stand still.
+    from tellegen.reporting.live import live_run  # noqa: PLC0415
+
+    return live_run(model, sliders, "run")
 
 
 def _spread(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -598,7 +604,7 @@ def _section(title: str, maker: Maker, subject: Subject, progress: ProgressListe
 
 
 def report(
-    model: AnyModel | Study,
+    model: "AnyModel | Study",
     output: str | os.PathLike[str],
     *,
     limits: Sequence[Limits] = (),
@@ -621,27 +627,32 @@ def report(
     """
     target = Path(output)
     check_report_target(target, force=force)
-    study = _study(model)
-    if study is not None:
-        with written_with(study.runs.model.symbols):
-            page = study_report(study)
+    if (page := _study_page(model)) is not None:
         write_report(page, target)
         return page
     # Limits are read before any section is made: a typing error should not cost a run.
-    assert not isinstance(model, Study), "it has its page"
-    asked = replace(_subject(model), limits=tuple(map(read_limits, limits)), sliders=() if live else None)
+    asked = replace(
+        _subject(cast("AnyModel", model)), limits=tuple(map(read_limits, limits)), sliders=() if live else None
+    )
     with written_with(asked.model.symbols if asked.model is not None else NO_SYMBOLS):
         made = build_report(asked, progress)
     write_report(made, target)
     return made
 
 
-def _study(model: AnyModel | Study) -> Study | None:
-    """The study that is to be shown; None for a model."""
-    if isinstance(model, Study):
-        return model
-    folder = Path(model) if isinstance(model, str | Path) else None
-    return read_study(folder) if folder is not None and folder.is_dir() else None
+def _study_page(model: "AnyModel | Study") -> Report | None:
+    """The page of a study, or of the folder of one; None for a model."""
+    if isinstance(model, Model) or (isinstance(model, str | Path) and not Path(model).is_dir()):
+        return None
+    from tellegen.reporting.study_reports import study_report  # noqa: PLC0415
+    from tellegen.studies.runs.study import Study  # noqa: PLC0415
+    from tellegen.studies.runs.sweep import read_study  # noqa: PLC0415
+
+    study = read_study(Path(model)) if isinstance(model, str | Path) else model
+    if not isinstance(study, Study):
+        return None
+    with written_with(study.runs.model.symbols):
+        return study_report(study)
 
 
 PAGE_SECTIONS = ("Experiment", "Figures", "Equations")
@@ -682,7 +693,7 @@ def page(
     check_report_target(target, force=force, suffixes=(".html",))
     asked = sound_subject(model)
     assert asked.model is not None
-    made = live_page(asked, live_run(asked.model, sliders, "run"), progress)
+    made = live_page(asked, _live(asked.model, sliders), progress)
     write_report(made, target)
     return made
 
