@@ -402,3 +402,11 @@ def test_the_first_line_names_the_system(tmp_path: Path, title: str) -> None:
 def test_a_title_that_looks_like_a_card_is_told(tmp_path: Path) -> None:
     found = deck(tmp_path, "R2 a 0 1k", title="R1 a 0 1k")
     assert [finding.code for finding in found.findings] == ["D308"]
+
+
+def test_a_card_that_gives_its_name_a_value_is_refused(tmp_path: Path) -> None:
+    assert errors(tmp_path, "V1 a 0 1\nR1 = 1 a 0\n.tran 1m 10m") == [("D313", "'R1 = 1 a 0' gives its name a value")]
+
+
+def test_a_sine_without_a_frequency_in_a_run_of_no_time_is_refused(tmp_path: Path) -> None:
+    assert errors(tmp_path, "V1 a 0 SIN(0 1)\nR1 a 0 1\n.tran 1m 0")

@@ -227,11 +227,24 @@ equations
         '<!DOCTYPE a [<!ENTITY b "c"><!ENTITY d "&b;&b;&b;&b;">]><Document>&d;</Document>',
         "<a>" * 200 + "</a>" * 200,
         "not <xml",
+        '<?xml version="1.0" encoding="UTF-9"?><a/>',
         MOTOR.replace("Se\\p =>", "Xe\\p =>"),
         MOTOR[: len(MOTOR) // 2],
         model_text("".join(f"s{k} 1 2 type X end; implementation bg submodels\n" for k in range(60)), ""),
     ],
-    ids=["nothing", "no model", "no end", "equations", "entities", "depth", "no xml", "nowhere", "half", "levels"],
+    ids=[
+        "nothing",
+        "no model",
+        "no end",
+        "equations",
+        "entities",
+        "depth",
+        "no xml",
+        "encoding",
+        "nowhere",
+        "half",
+        "levels",
+    ],
 )
 def test_a_hostile_or_broken_file_ends_in_an_error(tmp_path: Path, text: str) -> None:
     assert {line[:4] for line in errors(tmp_path, text)} == {"D323"}

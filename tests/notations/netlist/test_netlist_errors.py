@@ -457,3 +457,8 @@ def test_every_error_says_why_and_what_to_do() -> None:
         assert finding.why
         assert finding.fix
         assert finding.place is not None
+
+
+def test_an_option_longer_than_any_name_is_refused() -> None:
+    (finding,) = refused(LOOP + "eR, 1, 2, Kn, " + "R" * 1001 + "\n")
+    assert (finding.code, finding.what) == ("D203", "one option of the line has 1001 characters")

@@ -507,6 +507,14 @@ class _Understanding:
             self._error(rules.BAD_CARD, f"'{clip(card.text, 40)}' has a brace or a quote alone", card, "close it")
             return
         words, options = split_words(card.words)
+        if words and words[0] != card.words[0]:
+            self._error(
+                rules.BAD_CARD,
+                f"'{clip(card.text, 40)}' gives its name a value",
+                card,
+                "write the nodes behind the name",
+            )
+            return
         # A card without a name is told where its circuit is used, as all that is not read: libraries are full of other things.
         found = ElementCard(words[0] if words else card.words[0], tuple(words[1:]), options, card)
         if found.name.lower() in self.circuit.elements:

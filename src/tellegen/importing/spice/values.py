@@ -471,7 +471,7 @@ def _sine(values: list[DeckValue], unit: str, span: Span) -> SourceCourse:
     if len(values) < 2:
         raise ValueProblemError("SIN has fewer than two values")
     offset, size = values[0], values[1]
-    over = None if span.end is None else 1 / span.end
+    over = 1 / span.end if span.end else None
     frequency = _at(values, 2, over, "frequency")
     if _is_zero(frequency):
         frequency = _at([], 0, over, "frequency")

@@ -138,10 +138,10 @@ class _Xml:
         self._parser = parser
         try:
             parser.Parse(data, True)
-        except expat.ExpatError as error:
-            raise _wrong(
-                self.path, error.lineno, f"the file is no XML: {error}", "save it with 20-sim 4 or 5"
-            ) from error
+        # An encoding that nobody knows is no error of expat, and is told as one of a codec.
+        except (expat.ExpatError, LookupError) as error:
+            line = getattr(error, "lineno", 1)
+            raise _wrong(self.path, line, f"the file is no XML: {error}", "save it with 20-sim 4 or 5") from error
 
     def _refuse(self, *_: object) -> None:
         raise _wrong(

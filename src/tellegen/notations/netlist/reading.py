@@ -157,7 +157,7 @@ def _modulus(labels: LabelReader, line: int, field: int, text: str) -> lines.Net
     return label
 
 
-MAX_LINE = 10_000
+MAX_LINE, MAX_FIELD = 10_000, 1_000
 
 _NO_VALUE = (None, math.nan)
 _KIND_OF_CODE = {kind.netlist: kind for kind in KINDS.values() if kind.netlist}
@@ -213,6 +213,13 @@ class LineReader:
         if pieces is None:
             raise self._refuse_brackets(line, text)
         fields = [piece.strip() for piece in pieces]
+        # A name as long as this could stand in no other file.
+        if (
+            len(text) > MAX_FIELD
+            and (long := next((k for k, field in enumerate(fields) if len(field) > MAX_FIELD), -1)) >= 0
+        ):
+            what = f"one option of the line has {len(fields[long])} characters"
+            raise self.findings.refuse(rules.LINE_TOO_LONG, what, line, long, fix="begin a new line for each element")
         if not fields[-1]:
             fields.pop()  # a comma at the end, or a comment alone in its line
             if not fields:

@@ -43,7 +43,7 @@ TOO_LARGE = RULES.rule(
 LINE_TOO_LONG = RULES.rule(
     "D203",
     "the line is too long",
-    meaning="A line has more than 10 000 characters.",
+    meaning="A line has more than 10 000 characters, or one option of it more than 1 000.",
     why="no element has that many options: line ends were lost, or this is no netlist",
 )
 EMPTY = RULES.rule(
