@@ -443,7 +443,7 @@ _ROWS = (
     SignalBlock(
         "values between points `[time, value]`, given here or in two columns of a CSV or Parquet file beside the model; beyond the "
         "points the last value holds. `cubic` joins them by cubics with the slopes of Fritsch and Butland (1984): smooth, and "
-        "monotonic where the points are, so that nothing overshoots",
+        "monotonic where the points are, so that nothing overshoots. Where time leads the table, solvers stop at its points",
         (
             Key("table", POINTS, "the points, or `{file: run.csv, time: t, column: v}`", required=True),
             Key("at", INPUT, "where the table is read", default="t"),
