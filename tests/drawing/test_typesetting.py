@@ -1,5 +1,7 @@
 """Texts as outlines: numbers in subscripts are put together from digits, and stand where they would stand otherwise."""
 
+from random import Random
+
 import pytest
 
 from tellegen.scenes.geometry import Box, hull
@@ -38,3 +40,34 @@ def test_numbers_in_subscripts_are_set_as_they_should_be(latex: str) -> None:
 @pytest.mark.parametrize("latex", ["x_{10} = 4.25", "10^{-12}", r"2.5\,\mathrm{mH}", "V"])
 def test_other_texts_are_set_as_a_whole(latex: str) -> None:
     assert set_math(latex, 15) == _set(latex, 15)
+
+
+SMALL = ("x", "j", "m_a", r"\theta_{c}", r"\dot{q}", "2", "-g")
+
+
+def nested(random: Random, depth: int) -> str:
+    """A formula of few different pieces, which therefore come again in other sizes, scripts and brackets."""
+    if depth == 0:
+        return random.choice(SMALL)
+    one, two = nested(random, depth - 1), nested(random, depth - 1)
+    made = (
+        rf"\left({one} + {two}\right)",
+        rf"\frac{{{one}}}{{{two}}}",
+        rf"\left[{one}\right]^{{{two}}}",
+        rf"\sqrt{{{one}}} \, {two}",
+        rf"\cos\left({one}\right) {two}",
+    )
+    return random.choice(made)
+
+
+def test_what_is_remembered_of_a_row_is_what_is_measured_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(7)
+    formulas = [(nested(random, depth), size) for depth in (1, 2, 2, 3, 3) for size in (9.0, 12.0)]
+    remembered = [_set(latex, size) for latex, size in formulas]
+    # A first formula has loaded it: ziamath finds its fonts through a function that is deprecated.
+    from ziamath.nodes.mnode import _node_classes
+    from ziamath.nodes.mrow import Mrow
+
+    # The rows of ziamath measure all that is in them, each time.
+    monkeypatch.setattr(_node_classes["mrow"], "_get_height_nostretch", Mrow._get_height_nostretch)
+    assert remembered == [_set(latex, size) for latex, size in formulas]

@@ -6,7 +6,7 @@ ziamath sets LaTeX as glyph paths: no fonts are needed where the figure is shown
 import re
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from html import escape
 from importlib.resources import files
@@ -204,6 +204,9 @@ def _placed(glyph: Any, x: float, y: float, scale: float) -> Iterator[Outline]:
 _STYLED = {"mathvariant", "displaystyle", "display", "mathcolor", "mathbackground", "mathsize", "scriptlevel", "style"}
 _LETTER_FORMS = frozenset("ϕϵϑϱϖϰ")
 _PLACES = 3
+_GIVEN = {"rowymin", "rowymax"}
+"""What a row tells those in it, and measures anew."""
+_MOST_EXTENTS = 16384
 _GLYPHS: dict[str, Outline] = {}
 
 
@@ -252,14 +255,29 @@ def _formulas() -> Any:
     nodes.parse_style = style
     growing = {name for (name, _), words in operators.items() if words.get("stretchy", "false") != "false"}
 
+    extents: dict[tuple[Any, ...], tuple[float, float]] = {}
+
     # Each measurement sets all rows inside once more: the time doubles with every level, and most formulas have no bracket.
     class Row(Mrow, tag="mrow"):
         def _get_height_nostretch(self, line: list[ElementTree.Element], **words: Any) -> tuple[float, float]:
             # While a row round it is measured, what grows counts for nothing.
             inner = (item for child in line for item in child.iter()) if not words.get("nostretch") else ()
-            if any("stretchy" in item.attrib or (item.text or "").strip() in growing for item in inner):
-                return super()._get_height_nostretch(line, **words)
-            return 0.0, 0.0
+            if not any("stretchy" in item.attrib or (item.text or "").strip() in growing for item in inner):
+                return 0.0, 0.0
+            context = self.size, astuple(self.style), tuple(item for item in words.items() if item[0] not in _GIVEN)
+            reached = [self._extent(child, context, words) for child in line]
+            return min(low for low, _ in reached), max(high for _, high in reached)
+
+        def _extent(
+            self, child: ElementTree.Element, context: tuple[Any, ...], words: dict[str, Any]
+        ) -> tuple[float, float]:
+            """How far what stands in a row reaches below and above: the same in all rows of a size and style."""
+            key = ElementTree.tostring(child), *context
+            if key not in extents:
+                if len(extents) >= _MOST_EXTENTS:
+                    extents.clear()
+                extents[key] = super()._get_height_nostretch([child], **words)
+            return extents[key]
 
     # The table between two brackets is set to be measured, and once more to be drawn: the second time it is the first one.
     class Table(Mtable, tag="mtable"):
