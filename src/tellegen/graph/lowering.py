@@ -574,6 +574,7 @@ def _lowered(model: Model) -> power_graph.PowerGraph:
         position_dependent=position_dependent,
         fields=fields,
         vectors=model.vectors,
+        bond_numbers=model.bond_numbers,
         dimensions=_dimensions(model) if model.signals or model.displacements else {},
         signals=tuple(commands),
         switching=switching,

@@ -21,6 +21,7 @@ from tellegen.core.units import Dimension
 from tellegen.expressions import ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import with_definitions
 from tellegen.graph.signals import SignalLaw
+from tellegen.model.bond_graph import BondEnds
 
 ARGUMENT = "@"
 """Stands for the argument of a nonlinear law; no user can write it."""
@@ -338,7 +339,7 @@ class PowerGraph:
     `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now. `now` names the
     modes of ports that are not where they start. `vectors` name the elements that were written as one vector item. `dimensions` are
     those of parameters, where they are known and formulas of signals may read them. `symbols` say how names are written,
-    `counted_symbols` what a vector scheme counts.
+    `counted_symbols` what a vector scheme counts. `bond_numbers` are those that the author of a bond graph gave.
     """
 
     name: str
@@ -355,6 +356,7 @@ class PowerGraph:
     now: Mapping[int, str] = field(default_factory=dict)
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     dimensions: Mapping[str, Dimension] = field(default_factory=dict, compare=False)
+    bond_numbers: Mapping[int, BondEnds] = field(default_factory=dict, compare=False, repr=False)
     symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
     counted_symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)

@@ -60,6 +60,8 @@ DETECTORS: Final = ("De", "Df")
 SINKS: Final = ("rSe", "rSf")
 MOST_PORTS: Final = 1000
 """The largest size of a vector bond."""
+MOST_NUMBER: Final = 9999
+"""The largest number that an author may give to a bond."""
 
 
 def plain_kind(letters: str) -> str:
@@ -134,7 +136,8 @@ class PowerBond:
     """A half arrow: power counts as positive from `tail` to `head`. The stroke stands at the end that receives the effort.
 
     A port counts a component of a vector item, or a bond on one side of a two-port with a matrix, from 1; 0 means all of them.
-    What is not known yet is empty. A vector bond stands for `size` scalar bonds with the same stroke.
+    What is not known yet is empty. A vector bond stands for `size` scalar bonds with the same stroke. `numbered` tells that the
+    author gave it its number.
     """
 
     tail: str
@@ -148,6 +151,7 @@ class PowerBond:
     stroke: BondEnd = ""
     size: int = 1
     place: Place | None = field(default=None, compare=False)
+    numbered: bool = field(default=False, compare=False)
 
     @property
     def effort(self) -> str:
@@ -229,3 +233,49 @@ class BondGraph:
             for name, port in ((bond.tail, bond.tail_port), (bond.head, bond.head_port))
         )
         return f"{bond.number:>3}  {f' {arrow} '.join(ends)}   ({bond.effort}, {bond.flow})"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BondEnds:
+    """What a bond is known by however its model is drawn: one-ports and sides of two-ports keep their names.
+
+    Junctions lose theirs. A bond between two of them is known by what hangs on either.
+    """
+
+    ports: frozenset[str]
+    tail: frozenset[str] = frozenset()
+    head: frozenset[str] = frozenset()
+
+    def likeness(self, other: "BondEnds") -> int:
+        """How much speaks for one and the same bond, in either direction; 0 where it is another one."""
+        if self.ports or other.ports:
+            return len(self.ports & other.ports)
+        ways = ((self.tail & other.tail, self.head & other.head), (self.tail & other.head, self.head & other.tail))
+        return max(len(one) + len(two) if one and two else 0 for one, two in ways)
+
+
+def bond_ends(graph: BondGraph, called: Mapping[str, str]) -> Iterator[tuple[PowerBond, BondEnds]]:
+    """Each bond with what it is known by; `called` are the names of elements where items have others."""
+
+    def port(name: str, bond: PowerBond) -> str:
+        """The end at a one-port or at a side of a two-port; nothing at a junction."""
+        role, at_tail = graph.items[name].role, bond.tail == name
+        if role == "junction":
+            return ""
+        count = bond.tail_port if at_tail else bond.head_port
+        side = "" if role == "one-port" else " out" if at_tail else " in"
+        return called.get(name, name) + (f"[{count}]" if count else "") + side
+
+    def hanging(name: str) -> frozenset[str]:
+        return frozenset(end for bond in graph.bonds_of(name) if (end := port(bond.other(name), bond)))
+
+    def spot(name: str) -> frozenset[str]:
+        """What hangs on a junction; where nothing does, its name and what hangs on those beside it."""
+        beside = {f"beside {end}" for bond in graph.bonds_of(name) for end in hanging(bond.other(name))}
+        return hanging(name) or frozenset({name, *beside})
+
+    spots = {item.name: spot(item.name) for item in graph.of_role("junction")}
+    for bond in graph.bonds:
+        ports = frozenset(end for name in (bond.tail, bond.head) if (end := port(name, bond)))
+        yield bond, BondEnds(ports) if ports else BondEnds(ports, spots[bond.tail], spots[bond.head])

@@ -17,6 +17,7 @@ from tellegen.core.names import named_after
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO, Expression
+from tellegen.model.bond_graph import BondEnds
 from tellegen.model.laws import Law, LawTable, MatrixField, Multiport
 from tellegen.model.signals import Signal, SignalDefinition, SignalPorts
 
@@ -261,6 +262,7 @@ class Model:
     sketch: Sketch | None = field(default=None, compare=False, repr=False)
     layout: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict, compare=False, repr=False)
     geometry: "Geometry | None" = field(default=None, compare=False, repr=False)
+    bond_numbers: Mapping[int, BondEnds] = field(default_factory=dict, compare=False, repr=False)
     symbols: Mapping[str, str] = field(default_factory=nothing, compare=False)
     counted_symbols: Mapping[str, str] = field(default_factory=nothing, compare=False)
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
@@ -272,6 +274,7 @@ class Model:
     # `sketch` is how the description itself draws the elements.
     # `mechanism` is what figures show of bodies and joints; their elements are all in `elements`.
     # `vectors` are the vector items of a bond graph that no matrix couples: their names and the elements they consist of.
+    # `bond_numbers` are those that the author of a bond graph gave.
     # `parts` tells where elements with dotted names come from; the elements themselves are all in `elements`.
     # `counts` are the parameters that decided how many elements there are: another value makes another model.
 

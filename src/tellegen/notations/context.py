@@ -17,6 +17,7 @@ from tellegen.core.names import NAME, did_you_mean, is_dotted, is_name, listing,
 from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, parse_unit, unit_advice
 from tellegen.elements import ElementKind
 from tellegen.expressions import RESERVED_WORDS, Expression, Number, parse
+from tellegen.model.bond_graph import BondEnds
 from tellegen.model.dimensions import (
     NUMBER,
     UNKNOWN,
@@ -157,6 +158,7 @@ class ReadingContext:
         self.same_nodes: dict[str, str] = {}  # of points of bodies that stand where a joint holds another point
         self.fields: list[MatrixField] = []
         self.vectors: dict[str, tuple[str, ...]] = {}
+        self.bond_numbers: dict[int, BondEnds] = {}
         self.signals: dict[str, SignalDefinition] = {}
         self.signal_names: frozenset[str] = frozenset()  # known before the signals are read: they are no units
         self.signal_measures: dict[str, Measure] = {}

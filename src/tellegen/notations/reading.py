@@ -358,6 +358,7 @@ class _ModelReader:
             fields=tuple(context.fields),
             signals=context.signals,
             vectors=context.vectors,
+            bond_numbers=context.bond_numbers,
             ports=ports,
             signal_ports=signal_ports,
             parts=parts,

@@ -29,12 +29,18 @@ def _bond_graph() -> grammar.Listed:
     count = r"(\s*\[\s*\w+\s*\])?"
     item = rf"\s*(({'|'.join(ITEMS)}){count}\s*:\s*)?{grammar.WORD}{count}\s*(\([^()]*\))?\s*"
     example = (
-        "such as 'Se:V -> 1:i (I)', 'i -> R:R_a' or '1[3]:i -> I:coils'; 'De:v => MSe:V' leads a signal to a source"
+        "such as 'Se:V -> 1:i (I)', 'i -> R:R_a' or '1[3]:i -> I:coils', 'i -3-> C:C' for bond 3; 'De:v => MSe:V' leads a signal "
+        "to a source"
     )
     kinds = "; ".join(f"{kind} is a {row.meaning}" for kind, row in ITEMS.items())
+    arrow = r"(([-–][0-9]+)?(->|[-–]?[→⇀⇁])|\s(-[0-9]+)?-7\s)"
     formula = r"[^>]*[^>\s][^>]*"
     signal = rf"{formula}(=>{formula})*=>{item}"
-    line = {"type": "string", "pattern": f"^({item}(->{item})+|{signal})$", "description": f"bonds, {example}: {kinds}"}
+    line = {
+        "type": "string",
+        "pattern": f"^({item}({arrow}{item})+|{signal})$",
+        "description": f"bonds, {example}: {kinds}",
+    }
     return grammar.Listed(grammar.Leaf("bonds", line), 1)
 
 

@@ -200,9 +200,8 @@ class _Finisher:
         two_ports = {self.name_of[i.key]: self._two_port(i) for i in items if i.role == "two-port"}
         junctions = [self._junction(i) for i in items if i.role == "junction"]
         others = [*junctions, *map(self._two_port_item, two_ports.values())]
-        graph = bond_graph_scheme.graph_of(
-            others, one_ports, [self._bond(k, b) for k, b in enumerate(self._ordered_bonds(), 1)]
-        )
+        bonds = [self._bond(k, b) for k, b in enumerate(self._ordered_bonds(), 1)]
+        graph = bond_graph_scheme.numbered_graph(others, one_ports, bonds, self.graph.bond_numbers)
         decides = {name: item.decides for name, item in one_ports.items()}
         matrices = {name: item.matrix for name, item in two_ports.items() if item.matrix}
         causal = with_strokes(graph, decides, matrices, contradictory=bool(self.causal.rigid))

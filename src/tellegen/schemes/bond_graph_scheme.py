@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Literal, final
 
 from tellegen.causality import CausalGraph
@@ -10,7 +10,16 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.expressions import ZERO, Expression, symbol, to_text
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.signal_lowering import named_between
-from tellegen.model.bond_graph import DETECTORS, SINKS, BondGraph, BondItem, PowerBond, SignalBond
+from tellegen.model.bond_graph import (
+    DETECTORS,
+    SINKS,
+    BondEnds,
+    BondGraph,
+    BondItem,
+    PowerBond,
+    SignalBond,
+    bond_ends,
+)
 
 Matrix = tuple[tuple[Expression, ...], ...]
 OnePortKind = Literal["Se", "Sf", "C", "I", "R"]
@@ -200,6 +209,33 @@ def graph_of(others: Iterable[BondItem], one_ports: Mapping[str, OnePort], bonds
         if isinstance(one_port.port.law, SourceLaw) and one_port.port.law.signal is not None and not one_port.parts
     ]
     return BondGraph(items, tuple(bonds), tuple(signals))
+
+
+def numbered_graph(
+    others: Iterable[BondItem],
+    one_ports: Mapping[str, OnePort],
+    bonds: Iterable[PowerBond],
+    given: Mapping[int, BondEnds],
+) -> BondGraph:
+    """The graph with numbers on its bonds: those that the author gave, and for others what is free, in the order of description."""
+    graph = graph_of(others, one_ports, [replace(b, number=k, numbered=False) for k, b in enumerate(bonds, 1)])
+    if not given:
+        return graph
+    # An element keeps the name that its author gave; the item of a part has one without dots.
+    called = {name: item.port.element for name, item in one_ports.items() if not item.parts}
+    ends = list(bond_ends(graph, called))
+    own: dict[int, int] = {}
+    for number, place in given.items():
+        like = {bond.number: place.likeness(other) for bond, other in ends if bond.number not in own}
+        best = max(like, key=lambda k: like[k], default=0)
+        # A bond that the rules simplified away takes its number with it.
+        if like.get(best):
+            own[best] = number
+    taken = set(own.values())
+    free = (k for k in count(1) if k not in taken)
+    numbers = [own.get(bond.number) or next(free) for bond in graph.bonds]
+    named = (replace(b, number=k, numbered=b.number in own) for b, k in zip(graph.bonds, numbers, strict=True))
+    return replace(graph, bonds=tuple(named))
 
 
 NOT_DRAWN_BEFORE = 10**9

@@ -108,10 +108,10 @@ def fold_vectors(
     folds = _Folds(scheme)
     if lanes != "given":
         return _LaneFolds(scheme, folds, alike=lanes == "alike").scheme_of_vectors()
-    bonds = [replace(b, number=k) for k, b in enumerate(folds.bonds(), 1)]
     one_ports = dict(_one_ports(scheme, folds.part_of, folds.one_ports))
     others = [*_junctions(scheme, folds.part_of, folds.junctions), *scheme.graph.of_role("two-port")]
-    return replace(scheme, graph=bond_graph_scheme.graph_of(others, one_ports, bonds), one_ports=one_ports)
+    graph = bond_graph_scheme.numbered_graph(others, one_ports, folds.bonds(), scheme.causal.graph.bond_numbers)
+    return replace(scheme, graph=graph, one_ports=one_ports)
 
 
 def _vector_one_ports(scheme: bond_graph_scheme.BondGraphScheme) -> Iterator[tuple[str, list[str]]]:
@@ -339,12 +339,12 @@ class _LaneFolds:
         two_ports = dict(self._two_ports(wholes))
         letters = {two_port.name: scheme.kind_of(name) for name, two_port in self._first_two_ports(two_ports).items()}
         one_ports = dict(_one_ports(scheme, self.part_of, wholes))
-        bonds = [replace(b, number=k) for k, b in enumerate(self._bonds(), 1)]
         others = [
             *_junctions(scheme, self.part_of, wholes),
             *(BondItem(name, letters[name]) for name in two_ports),
         ]
-        graph = bond_graph_scheme.graph_of(others, one_ports, bonds)
+        numbers = scheme.causal.graph.bond_numbers
+        graph = bond_graph_scheme.numbered_graph(others, one_ports, self._bonds(), numbers)
         return replace(scheme, graph=graph, one_ports=one_ports, two_ports=two_ports)
 
     def _first_two_ports(

@@ -544,9 +544,3 @@ def test_a_one_port_with_a_law_names_what_the_law_gives(law: str, side: str) -> 
     for notation in ("bond", "network", "pog"):
         again = tellegen.simulate(read_model(tellegen.translate(model, notation)), progress=False)
         assert again.values("z") == pytest.approx(run.values("z"), rel=1e-6)
-
-
-@pytest.mark.parametrize(("arrow", "number"), [("-3->", "3"), ("-12->", "12"), ("-3-⇀", "3")])
-def test_a_number_on_a_bond_is_told_where_numbers_are(arrow: str, number: str) -> None:
-    with pytest.raises(tellegen.DescriptionError, match=f"has the number {number}(?s:.)*draw --numbers"):
-        read_model(f"system: x\nbond graph:\n  - Se:V (electrical) {arrow} R:R\n")

@@ -22,7 +22,12 @@ LADDER = PARAMETERS + (
 )
 
 
-@pytest.mark.parametrize("text", [GRAPH, VECTORS, LADDER], ids=["bond graph", "vector bonds", "ladder"])
+NUMBERED = GRAPH.replace("-> 1:i", "-1-⇀ 1:i").replace("i -> R:R", "i -22-7 R:R").replace("w -> R:b", "w -3-> R:b")
+
+
+@pytest.mark.parametrize(
+    "text", [GRAPH, VECTORS, LADDER, NUMBERED], ids=["bond graph", "vector bonds", "ladder", "numbers"]
+)
 def test_a_system_in_this_notation_keeps_the_schema_and_reads(text: str) -> None:
     VALIDATOR.validate(plain(text))
     read_model(text.replace(", b: 1e-3 N*m*s", "").replace("K: 0.1 N*m/A, ", "") if "law" in text else text)
@@ -32,6 +37,8 @@ def test_a_system_in_this_notation_keeps_the_schema_and_reads(text: str) -> None
     ("text", "old", "new"),
     [
         (GRAPH, "Se:V ->", "Se:V -"),
+        (GRAPH, "Se:V ->", "Se:V -3 ->"),
+        (GRAPH, "Se:V ->", "Se:V -37"),
         (GRAPH, "Se:V", "SE:V"),
         (GRAPH, "R:R", "R:2R"),
         (GRAPH, "-> I:L", "->"),

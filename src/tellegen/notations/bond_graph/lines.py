@@ -18,6 +18,7 @@ from tellegen.expressions import RESERVED_WORDS
 from tellegen.model.bond_graph import (
     DETECTORS,
     ITEMS,
+    MOST_NUMBER,
     MOST_PORTS,
     BondGraph,
     BondItem,
@@ -33,12 +34,13 @@ from tellegen.notations.yaml.document import MappingNode, Node, Scalar, Sequence
 _COUNT = r"\s*\[\s*(\w+)\s*\]"
 _ITEM = re.compile(rf"(?:([A-Za-z0-9]+)(?:{_COUNT})?\s*:\s*)?({NAME.pattern})(?:{_COUNT})?\s*(?:\(([^()]*)\))?")
 
-# Half arrows too, as people draw them: the barb of -7 stands on the side of the flow, and nothing follows from it.
-_ARROW = re.compile(r"->|[→⇀⇁]|(?<=\s)-7(?=\s)")
+# Half arrows too, as people draw them: the barb of -7 stands on the side of the flow, and nothing follows from it. A number in the
+# shaft is that of the bond: `-3->`, `-3-⇀`, `-3-7`; -37 would be both.
+_ARROW = re.compile(r"(?:[-–]([0-9]+))?(?:->|[-–]?[→⇀⇁])|(?<=\s)(?:-([0-9]+))?-7(?=\s)")
 _DRAWN_ARROW = re.compile("->|[→⇀⇁]")
 _SIGNAL_ARROW = re.compile("=>")
-_BOND_NUMBER = re.compile(r"\s[-–](\d+)-?$")
-"""What is left before the head of an arrow with a number in its shaft, as `-3->`."""
+_BOND_NUMBER = re.compile(r"\s[-–]\s*(\d+)\s*[-–]?$")
+"""What is left before the head of an arrow whose number is not in its shaft, as `-3 ->`."""
 _NUMBERED = re.compile(r"(?:([01])\s*:\s*)?\d+")
 
 
@@ -99,6 +101,7 @@ class _Reader:
         self.items: dict[str, BondItem] = {}
         self.bonds: list[PowerBond] = []
         self.signals: list[SignalBond] = []
+        self.numbers: dict[int, Place] = {}
         self.mentioned: dict[str, Place] = {}
         self.early: dict[str, list[_Mention]] = {}  # notes at a name whose kind comes later
         self.failed = False
@@ -115,21 +118,42 @@ class _Reader:
         mentions = [self._mention(piece) for piece in pieces]
         for mention in mentions:
             self._take(mention)
+        numbers = [self._number(line, arrow) for arrow in _ARROW.finditer(line.text)]
         self.bonds += [
-            PowerBond(tail.name, head.name, tail.port, head.port, place=tail.place) for tail, head in pairwise(mentions)
+            PowerBond(tail.name, head.name, tail.port, head.port, number, place=tail.place, numbered=number > 0)
+            for (tail, head), number in zip(pairwise(mentions), numbers, strict=True)
         ]
 
+    def _number(self, line: Scalar, arrow: re.Match[str]) -> int:
+        """The number in the shaft of an arrow; 0 where there is none."""
+        digits = arrow[1] or arrow[2]
+        if digits is None:
+            return 0
+        place = self._place(line, arrow.start(), arrow[0])
+        number = int(digits) if len(digits) < 10 else 0  # where there are more digits, their value is not asked for
+        if not 1 <= number <= MOST_NUMBER:
+            what = f"a bond has the number {clip(digits)}"
+            raise rules.BAD_BOND_NUMBER.error(what, fix=f"choose one from 1 to {MOST_NUMBER}", place=place)
+        if (other := self.numbers.setdefault(number, place)) is not place:
+            what = f"two bonds have the number {number}: the other one is in line {other.line}, column {other.column}"
+            fix = "give each bond a number of its own, or leave one out: it gets a number that is free"
+            raise rules.BAD_BOND_NUMBER.error(what, fix=fix, place=place)
+        return number
+
     def _pieces(self, line: Scalar, arrow: re.Pattern[str]) -> list[_Piece]:
-        # Where escapes hide the columns inside the text, everything is placed at its start.
-        inside = self.context.document.place(line, 1, "").column - line.column
         ends = [(0, 0), *(one.span() for one in arrow.finditer(line.text)), (len(line.text), len(line.text))]
         found = []
         for (_, start), (stop, _) in pairwise(ends):
             piece = line.text[start:stop]
-            shift = inside - 1 + start + len(piece) - len(piece.lstrip()) if inside else 0
             text = piece.strip()
-            found.append(_Piece(text, Place(self.context.file, line.line, line.column + shift, clip(text))))
+            found.append(_Piece(text, self._place(line, start + len(piece) - len(piece.lstrip()), text)))
         return found
+
+    def _place(self, line: Scalar, start: int, text: str) -> Place:
+        # Where escapes hide the columns inside the text, everything is placed at its start.
+        inside = self.context.document.place(line, 1, "").column - line.column
+        shift = inside - 1 + start if inside else 0
+        return Place(self.context.file, line.line, line.column + shift, clip(text))
 
     # -- signals ---------------------------------------------------------------------------------------------------------------
 
@@ -176,8 +200,8 @@ class _Reader:
                 what = f"'{text}' is no name of a junction: it is a number"
                 fix = f"a name is a letter, then letters and digits: write '{junction}' where it first stands, then its name"
             elif bond := _BOND_NUMBER.search(text):
-                what = f"the bond behind '{clip(text[: bond.start()].strip())}' has the number {bond[1]}"
-                fix = "write '->' without a number: bonds are counted in their order, and 'tellegen draw --numbers' shows that"
+                what = f"the number {bond[1]} behind '{clip(text[: bond.start()].strip())}' is not in the shaft of an arrow"
+                fix = f"write '-{bond[1]}->'"
             raise rules.BAD_BOND.error(what, fix=fix, place=place)
         kind, size, name, port, notes = found.groups()
         self.mentioned.setdefault(name, place)
@@ -414,6 +438,10 @@ def bond_graph_lines(graph: BondGraph) -> list[str]:
     return [*_Writer(graph).write(), *(f"{signal.expression} => {signal.target}" for signal in graph.signals)]
 
 
+def _arrow(bond: PowerBond) -> str:
+    return f"-{bond.number}->" if bond.numbered else "->"
+
+
 class _Writer:
     """Writes each bond once, and the kind of each item where it stands first."""
 
@@ -429,7 +457,7 @@ class _Writer:
                 chain = self._chain(bond)
                 self.written.update(b.number for b in chain)
                 first = self._item(chain[0].tail, chain[0].tail_port)
-                lines.append(" -> ".join([first, *(self._item(b.head, b.head_port) for b in chain)]))
+                lines.append(first + "".join(f" {_arrow(b)} {self._item(b.head, b.head_port)}" for b in chain))
         return lines
 
     def _chain(self, bond: PowerBond) -> list[PowerBond]:

@@ -21,6 +21,7 @@ from tellegen.model.bond_graph import (
     BondItem,
     PowerBond,
     SignalBond,
+    bond_ends,
     part_name,
     plain_kind,
 )
@@ -492,6 +493,7 @@ def read_bond_graph(context: ReadingContext, node: Node, details: Node | None) -
     except TellegenError:
         context.broken.update(written.items)  # so that the experiment does not call them unknown
         raise
+    context.bond_numbers = {bond.number: ends for bond, ends in bond_ends(written, {}) if bond.numbered}
     return written
 
 

@@ -95,6 +95,14 @@ BAD_SIGNAL_BOND = RULES.rule(
     example="system: x\n" + _MOTOR + "  - w -> Df:speed\n  - speed => R\n",
     instead="system: x\n" + _MOTOR.replace("Se:V", "MSe:V") + "  - w -> Df:speed\n  - speed => -2 V*s => V\n",
 )
+BAD_BOND_NUMBER = RULES.rule(
+    "D413",
+    "number that a bond cannot have",
+    meaning="Two bonds of a bond graph have one number, or a number is not between 1 and 9999.",
+    why="a number tells one bond from all others, in figures and in the reasons for strokes",
+    example="system: x\n" + _MOTOR.replace("i -> I:L", "i -2-> I:L").replace("i -> R:R", "i -2-> R:R"),
+    instead="system: x\n" + _MOTOR.replace("i -> I:L", "i -2-> I:L").replace("i -> R:R", "i -3-> R:R"),
+)
 NO_SUCH_ELEMENT = RULES.rule(
     "D412",
     "element that a domain does not have",
