@@ -101,6 +101,27 @@ def test_random_bond_graphs_have_the_residual_of_their_equations(graph: Graph, s
     assert_agreement(causal, seed)
 
 
+def test_a_field_that_cannot_be_turned_round_leaves_what_a_law_draws_to_be_solved_for() -> None:
+    """A field that only passes power on joins a capacitor and a resistor whose law gives its voltage."""
+    text = """
+system: Clamp
+parameters: {C: 1 mF}
+pog:
+  - domain: electrical
+  - section: {across: [none, none], through: [none, i1], given: [i1]}
+  - mixed: [[R:z1, C:C1], {power: S, matrix: [[0, -1], [1, 0]]}]
+    ways: [series, parallel]
+elements:
+  C1: {C: C}
+  z1: {law: v = 10*i + 100*i^3}
+"""
+    model = compile_model(assign_causality(lower(read_model(text))), backend="python")
+    for current in (-0.3, 0.0, 0.2):
+        voltage, supplied = 10 * current + 100 * current**3, 0.1
+        rate = model.rhs(0.0, np.array([voltage]), model.new_context(inputs={"i1": supplied}))
+        assert rate == pytest.approx((supplied - current) / 1e-3)
+
+
 def assert_agreement(causal: CausalGraph, seed: int) -> None:
     try:
         derive_equations(causal)

@@ -39,9 +39,10 @@ from tellegen.graph.signals import (
 def resistive_rows(
     causal: CausalGraph, coupled: Field, formulas: MutableMapping[str, Expression]
 ) -> dict[int, Mapping[int, Expression]]:
-    """For each port of a field the gains from what ports are told to what it decides; long gains get names in `formulas`.
+    """For each column that a field gives the gains from the others; long gains get names in `formulas`.
 
-    The field gives the variables of its laws by the others; ports used backwards turn the matrix round.
+    The field gives the variables of its laws by the others; ports used backwards turn the matrix round. Where the matrix has no
+    such inverse, the field gives what some ports are told instead, by what they decide.
     """
     graph = causal.graph
     taken = {name for port in graph.ports for name in (port.across, port.through, port.state)}
@@ -57,12 +58,13 @@ def resistive_rows(
                 entries[column(j, other_side(graph.ports[j].law.side))] = field.entry(-e)
         rows.append(entries)
     elimination: Elimination[Entry] = Elimination(rows, field)
-    decided = {column(k, causal.decides[k]): k for k in coupled.ports}
     # Solved for what ports decide: where causality turns some ports round, this inverts their part of the matrix.
-    elimination.eliminate_all(decided)
-    found = elimination.express(decided)
+    if elimination.eliminate_all(column(k, causal.decides[k]) for k in coupled.ports):
+        # Rows are left that join what ports are told, as those of a transformer do.
+        elimination.eliminate_all(column(k, causal.follows(k)) for k in coupled.ports)
+    found = elimination.express(elimination.pivots)
     formulas.update(field.where)
-    return {k: {c // 2: e.expression for c, e in found[c_k].items()} for c_k, k in decided.items()}
+    return {c: {other: e.expression for other, e in row.items()} for c, row in found.items()}
 
 
 def build_program(causal: CausalGraph, *, cut: bool = False) -> Program:
@@ -415,9 +417,16 @@ class Builder:
     def _add_resistive_fields(self) -> None:
         for coupled in self.graph.fields:
             if isinstance(self.graph.ports[coupled.ports[0]].law, ResistiveLaw) and not coupled.by_laws:
-                for k, row in resistive_rows(self.causal, coupled, self.formulas).items():
-                    terms = [gain * steps.variable(self.input_of(j)) for j, gain in row.items()]
-                    self.compute(self.decided(k), total(terms), self.graph.ports[k])
+                rows = resistive_rows(self.causal, coupled, self.formulas)
+                # What the field leaves open is an unknown; it is right where another port is told what the field says.
+                free = [k for k in coupled.ports if column(k, self.causal.decides[k]) not in rows]
+                for c, row in rows.items():
+                    how = total([gain * steps.variable(self.columns[other]) for other, gain in row.items()])
+                    port = self.graph.ports[c // 2]
+                    if c == column(c // 2, self.causal.decides[c // 2]):
+                        self.compute(self.columns[c], how, port)
+                    else:
+                        self.loops.add(self.decided(free.pop()), self.instance(how, port), self.columns[c])
 
 
 Edges = Mapping[int, set[int]]
