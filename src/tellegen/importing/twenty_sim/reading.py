@@ -306,9 +306,6 @@ class _Writer:
         one, other = self._bonded(tail), self._bonded(head)
         if not one or not other:
             return
-        if strange := [item for item in (one, other) if item not in self.kinds]:
-            what = f"a bond ends at '{strange[0]}', which has no port of power"
-            raise rules.WRONG_FILE.error(what, fix="save the whole model", place=Place(self.source, 1, 1))
         # Which way a component counts its power is told by its port; a junction takes the arrow.
         ways = [self._way(tail), self._way(head)]
         turned = ways[0] == "in" or ways[1] == "out"
@@ -641,6 +638,9 @@ class _Writer:
         if item in told:
             return item
         told.add(item)
+        if item not in self.kinds:
+            what = f"a bond ends at '{item}', which has no port of power"
+            raise rules.WRONG_FILE.error(what, fix="save the whole model", place=Place(self.source, 1, 1))
         kind = self.kinds[item]
         if kind not in ("0", "1"):
             return f"{kind}:{item}"
