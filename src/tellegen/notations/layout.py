@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
@@ -199,7 +199,7 @@ class GeometryReader:
         # Joints after all bodies: they may stand between bodies of parts.
         for key, value in lines.items():
             self.joints[key.text] = self._joint(key, value)
-        return Geometry(Mechanism(self.bodies, self.joints), self.placements, tree_of(mapping))
+        return Geometry(Mechanism(self.bodies, self.joints), self.placements, _without_gaps(tree_of(mapping)))
 
     def _parts(self, node: Node | None) -> None:
         """The bodies of parts, where the file puts them."""
@@ -381,3 +381,10 @@ def _with_section(document: Document, notation: str, places: ItemPositions) -> D
 def _pair(place: tuple[float, float]) -> list[str]:
     # Tenths of a unit are finer than a hand can place something.
     return [f"{round(part, 1):g}" for part in place]
+
+
+def _without_gaps(tree: Any) -> Any:
+    """The tree with an empty mapping behind each key that has nothing behind it: as such it was read, and a text is none."""
+    if isinstance(tree, dict):
+        return {key: _without_gaps(value) if value != "" else {} for key, value in tree.items()}
+    return tree

@@ -125,10 +125,7 @@ def tree_of(node: Node) -> Any:
     """What a node says, wherever it stands and however it is written."""
     if isinstance(node, MappingNode):
         return {key.text: tree_of(value) for key, value in node.items()}
-    if isinstance(node, SequenceNode):
-        return [tree_of(item) for item in node]
-    # A key with nothing behind it counts as an empty mapping where it is read, and stays one where it is written.
-    return node.text if node.text or node.quoted else {}
+    return [tree_of(item) for item in node] if isinstance(node, SequenceNode) else node.text
 
 
 def _changed(tree: Any, path: NodePath, change: Callable[[Any], Tree]) -> Any:
