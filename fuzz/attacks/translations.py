@@ -107,8 +107,9 @@ def written(model: Model, notation: Notation) -> str:
         graph = lower(model)
         # A junction has two bonds, where a node may have one terminal; a ladder has a block.
         placeless = graph.has_loose_end() or all(isinstance(port.law, SourceLaw) for port in graph.ports)
-        # A field ties ports that no two groups of lanes hold apart, and one block would hide what its dependent storages follow.
-        placeless |= bool(graph.fields and assign_causality(graph).derivative)
+        # Fields tie ports, and couplings make odd rings, that no two groups of lanes hold apart.
+        # One block would hide what the dependent storages follow.
+        placeless |= bool((graph.fields or graph.couplings) and assign_causality(graph).derivative)
         # A ladder has one word for a field, with one kind of causality for all of its ports.
         placeless |= any(
             len({(graph.ports[k].law.side, graph.ports[k].domain) for k in f.ports}) > 1 for f in graph.fields

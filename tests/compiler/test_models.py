@@ -1,14 +1,17 @@
 """Compiled models give what the equations give, at any point, whichever way they are computed."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
+import tellegen as tg
 from compiler.comparing import at_random_point, close
 from support.bond_graphs import Graph, graphs
 from support.evaluated import CONFLICTS
-from support.networks import Network
+from support.networks import Network, Part
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler import NumericModel, compile_model
@@ -16,6 +19,7 @@ from tellegen.compiler.context import Array, ModelContext
 from tellegen.core.errors import CausalityError, EquationError, TellegenError
 from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
+from tellegen.model.model import Model
 from tellegen.notations.loading import load
 from tellegen.notations.reading import read_model
 from tellegen.workflow.files import examples
@@ -84,8 +88,26 @@ def test_energy_is_gained_by_what_is_supplied_and_not_dissipated(name: str) -> N
     assert balance_closes(point.model, point.y, point.u)
 
 
+ANSWERED_BY_A_STATE = Network(
+    tuple(
+        Part(name, kind, nodes, Fraction(value), name)
+        for name, kind, nodes, value in (
+            ("R", "voice coil", ("n11", "n1x", "n0x", "n00"), "11/23"),
+            ("k2", "inductor", ("n1x", "n11"), "1"),
+            ("c2", "capacitor", ("n11", "n10"), "1"),
+            ("h10", "voice coil", ("n1x", "n10", "n0x", "n00"), "7/13"),
+            ("a1", "current source", ("n10", "n11"), "1"),
+            ("a2", "inductor", ("n10", "n1x"), "1"),
+            ("z9", "mass", ("n00", "n0x"), "1"),
+        )
+    )
+)
+"""The voltage of the source is that of a capacitor, by a sum of fractions that is one."""
+
+
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks(), st.integers(0, 1000))
+@example(ANSWERED_BY_A_STATE, 0)
 def test_random_networks_have_the_residual_of_their_equations(network: Network, seed: int) -> None:
     assert_agreement(legal(network), seed)
 
@@ -120,6 +142,31 @@ elements:
         voltage, supplied = 10 * current + 100 * current**3, 0.1
         rate = model.rhs(0.0, np.array([voltage]), model.new_context(inputs={"i1": supplied}))
         assert rate == pytest.approx((supplied - current) / 1e-3)
+
+
+WITH_A_RATIO = """
+system: Motor
+parameters: {L: 2 mH, R: 1 ohm, %s: %s, J: 1e-3 kg*m^2, b: 1e-3 N*m*s}
+pog:
+- section: [V, I]
+- series: ["L:L", "R:R"]
+- {connect: %s}
+- parallel: ["J:J", "b:b"]
+- section: [omega, tau]
+"""
+
+
+def test_a_parameter_may_have_the_letter_of_time_where_nothing_depends_on_time() -> None:
+    def named(name: str, value: str = "0.1 N*m/A") -> Model:
+        return read_model(WITH_A_RATIO % (name, value, name))
+
+    speeds = [tg.simulate(named(name), 0.1, inputs={"V": "1 V"}).values("omega")[-1] for name in ("K", "t")]
+    assert speeds[0] == pytest.approx(speeds[1])
+    for course in ("sine(1 V, 5 Hz)", "step(1 V, 20 ms)", "t*1 V/(1 s)"):
+        with pytest.raises(TellegenError, match="S304: the input V depends on time, and a parameter is named 't'"):
+            tg.simulate(named("t"), 0.1, inputs={"V": course})
+    with pytest.raises(EquationError, match="E105: 't' has no value"):
+        tg.analyse(named("t", ""))
 
 
 def assert_agreement(causal: CausalGraph, seed: int) -> None:

@@ -86,7 +86,8 @@ class Builder:
         self.wiring = solve_interconnection(causal)
         self.states: list[int] = []
         self.inputs: list[int] = []
-        self.time = self.variables.named(TIME)
+        # A parameter may have the letter of time in a model that reads no time.
+        self.time = self.variables.new(TIME) if TIME in self.graph.parameters else self.variables.named(TIME)
         self.one = self.variables.new("1")
         self.columns = self._columns()
         self.displacements = [self.variables.state(name) for name in self.graph.displacements]

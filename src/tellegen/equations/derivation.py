@@ -50,7 +50,7 @@ from tellegen.equations.system import (
     with_measured_outputs,
     with_short_names_inlined,
 )
-from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol, total
 from tellegen.expressions.elimination import Entry, NamedEntries, leaf_count, solve_definite, with_definitions
 from tellegen.expressions.waves import joined_sines
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
@@ -480,10 +480,11 @@ class _Assembly:
         """The conjugate of each input, by the name of the state that it is wherever it is one."""
         told = {}
         for i, k in enumerate(self.sources):
-            ones = [j for j, e in enumerate(C[i]) if e is ONE]
-            # A row with a single one in it is a state, and has its name.
-            alone = len(ones) == 1 and sum(e is not ZERO for e in (*C[i], *D[i], *D_1[i], f_y[i])) == 1
-            state = self.ports[self.states[ones[0]]] if alone else None
+            row = {j: e for j, e in enumerate((*C[i], *D[i], *D_1[i], f_y[i])) if e is not ZERO}
+            j, gain = next(iter(row.items()), (0, ZERO))
+            # A row with a single one in it is a state, and has its name; the one may be a sum of fractions.
+            alone = len(row) == 1 and j < len(C[i]) and is_zero(with_definitions(gain, self.field.where) - ONE)
+            state = self.ports[self.states[j]] if alone else None
             if state is not None and not state.storage.keeps_energy_variable:
                 told[k] = state.state
         return tuple(names_of_outputs(self.causal, lambda k: told.get(k, "")).values())

@@ -442,7 +442,9 @@ def with_values(system: EquationSystem) -> EquationSystem:
     # By shortest decimals: 0.1 stays 0.1 in the printout.
     numbers: dict[str, Expression] = {name: number(value) for name, value in values.items()}
     variables = {*system.states, *system.inputs, *system.displacements, *system.algebraic.unknowns}
-    variables |= {*system.signals.names, TIME}
+    variables |= {*system.signals.names} | (
+        {TIME} - system.parameters.keys()
+    )  # a parameter may have the letter of time
 
     def value(expression: Expression) -> Expression:
         if variables.isdisjoint(expression.free_symbols):

@@ -162,7 +162,16 @@ def with_input_signals(
             graph, found[name] = _with_function(graph, name, course, until)
         else:
             found[name] = expression_of(course, unit, f"the input {name}")
+        if TIME in graph.parameters and _moves(found[name]):
+            what = f"the input {name} depends on time, and a parameter is named '{TIME}', like the time"
+            raise rules.BAD_COURSE.error(what, fix="rename the parameter")
     return graph, found
+
+
+def _moves(course: Signal | Expression | float) -> bool:
+    """Whether a course reads the time, or a table or a function that does."""
+    told = course.expression if isinstance(course, Signal) else course
+    return isinstance(told, Expression) and bool(told.free_symbols)
 
 
 def _formula(text: str, unit: Dimension | None, name: str, graph: PowerGraph) -> Expression:

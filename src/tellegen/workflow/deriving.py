@@ -67,7 +67,7 @@ def _dae(model: Model, options: "DeriveOptions") -> Derived:
 
 def _tf(model: Model, options: "DeriveOptions") -> Derived:
     system = _measured(model, options)
-    return transfer_matrix(linear_outputs(with_values(system) if options.numeric else system, options.outputs))
+    return transfer_matrix(linear_outputs(system, options.outputs), numeric=options.numeric)
 
 
 def _ss(model: Model, options: "DeriveOptions") -> Derived:
@@ -257,10 +257,10 @@ def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | Tr
     # A loop that is linear already keeps its symbols; any other one becomes numbers at the point.
     found = linearise_loop(loop, point.values, point.origin) or linearise_equations(loop, point.values, point.origin)
     measured = found if chosen is None else with_measured_outputs(found, chosen)
+    if form == "tf":
+        return transfer_matrix(measured, numeric=options.numeric)
     settled = with_values(measured) if options.numeric else measured
-    if form == "pog":
-        return settled
-    return transfer_matrix(settled) if form == "tf" else state_space(settled)
+    return settled if form == "pog" else state_space(settled)
 
 
 def _point_of_loop(model: Model, loop: EquationSystem, mode: Modes, at: Mapping[str, float]) -> OperatingPoint:

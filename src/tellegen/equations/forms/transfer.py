@@ -10,8 +10,8 @@ from tellegen.equations.matrices import Matrix, plus, product, scaled, solved
 from tellegen.equations.printing.latex import transfer_to_latex
 from tellegen.equations.printing.record import transfer_to_record
 from tellegen.equations.printing.text import transfer_to_text
-from tellegen.equations.system import EquationSystem, OperatingPoint, PrintedForm
-from tellegen.expressions import ZERO, Call, Expression, postorder, symbol
+from tellegen.equations.system import EquationSystem, OperatingPoint, PrintedForm, number_of, with_values
+from tellegen.expressions import ZERO, Call, Expression, number, postorder, symbol
 from tellegen.expressions.elimination import NamedEntries, leaf_count
 from tellegen.expressions.sympy_view import rational_functions
 
@@ -36,25 +36,32 @@ class TransferMatrix(PrintedForm):
     printers = transfer_to_text, transfer_to_latex, transfer_to_record
 
 
-def transfer_matrix(system: EquationSystem) -> TransferMatrix:
-    """C (L s + A)^-1 (B + B_1 s) + D + D_1 s.
+def transfer_matrix(system: EquationSystem, *, numeric: bool = False) -> TransferMatrix:
+    """C (L s + A)^-1 (B + B_1 s) + D + D_1 s, with `numeric` over numbers in place of parameters.
 
-    Raises: EquationError for a nonlinear model, which has a transfer matrix only about an operating point.
+    Raises: EquationError for a nonlinear model, which has a transfer matrix only about an operating point, and for a parameter
+    without the value that `numeric` needs.
     """
+    settled = with_values(system) if numeric else system
+    if not system.linear:
+        system = settled  # a law may be curved but for its values
     if not system.linear:
         raise rules.NOT_LINEAR.error(
             f"'{system.name}' is not linear", where=system.name, fix="linearise it at an operating point first"
         )
     name = unused("s", {*system.parameters, *system.where})
     s = symbol(name)
-    m = system.matrices
+    small = _is_small(settled)
+    # A large one is solved over symbols even where numbers are asked for: what cancels there is zero, and no rounding of
+    # it becomes a pivot.
+    m = (settled if small else system).matrices
     pencil = plus(scaled(m["L"], s), m["A"])
     right = plus(m["B"], scaled(m["B_1"], s))
     direct = plus(m["D"], scaled(m["D_1"], s))
     where: Mapping[str, Expression] = {}
     if not system.inputs or not system.outputs:
         entries: Matrix = tuple(() for _ in system.outputs)
-    elif _is_small(system):
+    elif small:
         entries = rational_functions(pencil, right, m["C"], direct, name)
     else:
         arithmetic = NamedEntries(system.parameters, [*system.where, *system.states, *system.inputs, name], prefix="g")
@@ -63,6 +70,8 @@ def transfer_matrix(system: EquationSystem) -> TransferMatrix:
         assert found is not None, "the pencil of a model is regular"
         # Named entries are sums of fractions in s: correct, quick, and not one quotient of polynomials.
         entries, where = plus(direct, product(m["C"], found, len(system.inputs))), arithmetic.where
+        if numeric:
+            entries, where = _valued(entries, where, system.values(), system.name)
     return TransferMatrix(
         name=system.name,
         inputs=system.inputs,
@@ -73,6 +82,21 @@ def transfer_matrix(system: EquationSystem) -> TransferMatrix:
         variable=name,
         point=system.point,
     )
+
+
+def _valued(
+    entries: Matrix, where: Mapping[str, Expression], values: Mapping[str, float], model: str
+) -> tuple[Matrix, Mapping[str, Expression]]:
+    """Entries and the names in them with numbers for parameters; a name for what is then a number is put in too."""
+    numbers = {name: number(value) for name, value in values.items()}
+    kept = {}
+    for name, e in where.items():
+        valued = e.substitute(numbers)
+        if valued.free_symbols:
+            kept[name] = valued
+        else:
+            numbers[name] = number(number_of(valued, {}, model))
+    return tuple(tuple(e.substitute(numbers) for e in row) for row in entries), kept
 
 
 def _is_small(system: EquationSystem) -> bool:
