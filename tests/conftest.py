@@ -14,7 +14,7 @@ NEEDS = "needs the system tool "
 # Random networks that physics forbids (sources that fight, say) are left out of the laws, which may be many of those drawn.
 LAX = [HealthCheck.filter_too_much, HealthCheck.too_slow]
 settings.register_profile(
-    "default", max_examples=12, deadline=None, derandomize="CI" in os.environ, suppress_health_check=LAX
+    "default", max_examples=10, deadline=None, derandomize="CI" in os.environ, suppress_health_check=LAX
 )
 settings.register_profile("slow", max_examples=250, deadline=None, suppress_health_check=LAX)
 settings.load_profile("slow" if SLOW else "default")

@@ -66,7 +66,7 @@ def test_looped_examples_equal_those_written_out(name: str) -> None:
     assert_equal_models(causal_of(name))
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks(), st.integers(0, 1000))
 def test_looped_networks_equal_those_written_out(network: Network, seed: int) -> None:
     assert_equal_models(legal(network), seed)

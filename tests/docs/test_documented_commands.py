@@ -63,6 +63,7 @@ LONG = (
     ),
     *(f"docs/howto/{page}.md" for page in ("draw", "export", "live-pages", "reduce", "size-an-actuator", "teach")),
     "docs/lectures/pog.md",
+    "docs/reference/commands.md",
     "docs/theory/errata.md",
 )
 """Pages with seconds of computing each."""

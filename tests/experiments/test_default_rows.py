@@ -17,7 +17,7 @@ from tellegen.notations.reading import read_model
         ("sine(1 V, 10 Hz)", 1001),
         ("sine(1 V, 200 Hz)", 4001),
         ("pulse(1 V, 0 s, 1 ms, 2 ms)", 10001),
-        ("sine(1 V, 1 MHz)", MOST_ROWS),
+        pytest.param("sine(1 V, 1 MHz)", MOST_ROWS, marks=pytest.mark.slow),
     ],
 )
 def test_rows_follow_the_fastest_input(course: InputSignal, rows: int) -> None:

@@ -15,8 +15,8 @@ from support.browser import opened
 from tellegen.cli.main import run as tellegen
 
 EXAMPLES = [example.name for example in tg.examples()]
-QUICK = ("bouncing_ball", "sampled_position_control")
-"""With modes, and with samples; a smooth one has its slider moved below."""
+QUICK = ("bouncing_ball",)
+"""With modes; a smooth one has its slider moved below."""
 
 TOLD = 1e-6
 """What a page says that it keeps."""

@@ -104,6 +104,7 @@ def test_every_solver_stops_at_every_switch(
 def test_zeros_of_formulas_are_all_found(roots: list[float], rate: float) -> None:
     roots = sorted(roots)
     assume(all(b - a > 1e-3 for a, b in pairwise(roots)))
+    assume(all(root == 0 or abs(root) > 1e-100 for root in roots))  # a product of smaller numbers is zero itself
     product = "*".join(f"(sin({rate}*t/3) - sin({rate}*({root})/3))" for root in roots)
     assume(rate < 1.5)  # the sine rises over the whole
     found = zeros_of(parse(product), "t", -3.1, 3.1).places

@@ -119,6 +119,7 @@ experiment: {until: 3 s, inputs: {F: "ramp(1 N/s)"}}
     assert limits["k"] == "k=inf"
 
 
+@pytest.mark.slow
 def test_expected_losses_are_near_those_of_the_limits() -> None:
     # Constant voltages instead of the cycle: a tenth of a second from rest.
     machine = "corking_machine_extended"

@@ -56,6 +56,7 @@ def test_mechanisms_meet_the_error_without_being_told_a_stiffness(name: str) -> 
     assert max(worst(tg.condition(name, "parasitic"))) <= ELSEWHERE * 1e-3
 
 
+@pytest.mark.slow
 @settings(max_examples=3, phases=[Phase.generate], derandomize=True)
 @given(open_chains(most=2))
 def test_open_chains_meet_the_error(chain: Chain) -> None:

@@ -127,7 +127,7 @@ def _measure(
     if isinstance(node, Number | Constant):
         return NUMBER
     if isinstance(node, Symbol):
-        return _MARKS[node.name] if node.name[0] == "@" else look_up(node.name)
+        return _MARKS[node.name] if node.name.startswith("@") else look_up(node.name)
     if isinstance(node, Add):
         terms = _terms(node, found, pure)
         return common_measure([*terms, NUMBER] if node.constant else terms, "adds")
