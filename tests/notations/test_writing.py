@@ -196,3 +196,14 @@ def test_any_network_reads_back(
         assume(all(f.code not in ("D121",) for f in error.findings))  # p_1 is an inductance and fits no other element
         raise
     assert_reads_back(model)
+
+
+def test_a_body_that_is_left_for_later_is_written_so_that_it_is_read_again() -> None:
+    text = (
+        "system: Crank\nparameters: {R: 0.05 m, J: 0.01 kg*m^2}\ndisplacements: {theta: omega}\nnetwork:\n"
+        "  tau: {torque source: [frame, crank]}\n  J: {inertia: [crank], angular velocity: omega}\ngeometry:\n  bodies:\n"
+        "    crank: {angle: theta, points: {pin: [R, 0 m]}}\n    block:\n  joints:\n    bearing: {revolute: [ground, crank]}\n"
+    )
+    written = to_yaml(read_model(text))
+    assert "block: {}" in written
+    assert to_yaml(read_model(written)) == written

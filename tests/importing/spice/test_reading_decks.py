@@ -409,4 +409,7 @@ def test_a_card_that_gives_its_name_a_value_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_sine_without_a_frequency_in_a_run_of_no_time_is_refused(tmp_path: Path) -> None:
-    assert errors(tmp_path, "V1 a 0 SIN(0 1)\nR1 a 0 1\n.tran 1m 0")
+    assert errors(tmp_path, "V1 a 0 SIN(0 1)\nR1 a 0 1\n.tran 1m 0") == [
+        ("D313", "'.tran' tells no time at which the run ends"),
+        ("D313", "'V1': the frequency is left out, and there is no .tran that would give it"),
+    ]
