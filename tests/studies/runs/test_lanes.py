@@ -120,7 +120,8 @@ signals:
   f: sin(x) + cos(a*x) + tan(x/2) + asin(x) + acos(x/2) + atan(b*x) + atan2(x, a) + sinh(x) + cosh(x) + tanh(3*x) + hypot(x, b)
   g: exp(x) + log(2 + x) + sqrt(1 + x^2) + abs(x) + floor(b) + ceil(a) + min(x, a, 0.2) + max(x, -a) + sign(a)
   h: (2 + x)^1.7 + x^7 + (1 + x^2)^(-3/2) + if(x > 0 and a < b, x, -x/2) + a^b*x
-experiment: {until: 2 s, inputs: {G: (f + g + h)*1 V}}
+  k: sin(2*x + 2.1) - cos(2*x - a) + sin(2*x)*cos(2*x + 1) - cos(x + sin(x - b))
+experiment: {until: 2 s, inputs: {G: (f + g + h + k)*1 V}}
 """
 
 
