@@ -124,7 +124,7 @@ def test_a_dense_measurement_asks_for_fewer_stops_and_hides_no_pulse(at: int, wi
 
 @given(st.integers(3, 9900), st.integers(1, 40), st.floats(-4.0, 4.0), st.floats(0.0, 30.0))
 def test_a_dense_smooth_course_stops_few_steps_and_hides_no_pulse(at: int, wide: int, size: float, turn: float) -> None:
-    """Where a pulse of any width begins and ends, steps end in it or within two points of it; a slow course alone stops hardly any."""
+    """Steps end where a pulse of any width begins and ends, or within two points of it; a slow course alone stops hardly any."""
     x = np.linspace(0.0, 1.0, 10_000)
     slow = np.sin(turn * x)
     where = np.arange(10_000)

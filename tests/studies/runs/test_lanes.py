@@ -49,7 +49,15 @@ def in_lanes(runs: ModelRuns, plan: Plan, pair: str, values: np.ndarray) -> Plan
 
 def kept_of(states: Sequence[str], until: float) -> list[str]:
     first, last = states[0], states[-1]
-    calls = [f"max({first})", f"min({last})", f"time_of_max({first})", f"time_of_min({last})", f"mean({first})", f"rms({last})", f"at({first}, {0.3 * until})"]
+    calls = [
+        f"max({first})",
+        f"min({last})",
+        f"time_of_max({first})",
+        f"time_of_min({last})",
+        f"mean({first})",
+        f"rms({last})",
+        f"at({first}, {0.3 * until})",
+    ]
     return [*states, *calls, f"integral({last})"]
 
 
