@@ -33,9 +33,15 @@ from tellegen.notations.migrations import (
     migrated,
     with_changes,
 )
-from tellegen.notations.network.elements import add_element_of_line, add_heat_sources, check_switching
+from tellegen.notations.network.elements import (
+    GRAVITY,
+    add_element_of_line,
+    add_heat_sources,
+    add_weights,
+    check_switching,
+    read_gravity,
+)
 from tellegen.notations.network.fields import check_fields
-from tellegen.notations.network.heights import GRAVITY, add_weights, read_gravity
 from tellegen.notations.network.keys import form_of, make_form
 from tellegen.notations.network.lines import read_line
 from tellegen.notations.network.multiports import is_multiport, read_multiport

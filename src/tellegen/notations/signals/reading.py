@@ -21,7 +21,7 @@ from tellegen.notations.signals import blocks, latches, rules
 from tellegen.notations.signals.formulas import SECOND, FormulaScope, parse_formula, unlike_units_error
 from tellegen.notations.signals.tables import read_map, read_table
 from tellegen.notations.signals.units import GIVEN_NAMES, names_given
-from tellegen.notations.units.beside import check_use, unit_beside
+from tellegen.notations.units.description import check_use, unit_beside
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
 MarkedFormulas = Expression | tuple[Expression, ...]
