@@ -448,7 +448,8 @@ _CROSSED = [
 _VALVE_LEADS = [
     line((30 * side, y), (30 * side, u), (16 * side, u)) for side in (-1, 1) for y, u in ((TOP, -6), (BOTTOM, 6))
 ]
-_VALVE = _between_wires(-30.0, 30.0, *_SQUARES, *_SPOOL, *_SHUT, *_STRAIGHT, *_CROSSED, *_VALVE_LEADS)
+_OPENINGS = (*_SQUARES, *_SPOOL, *_SHUT, *_STRAIGHT, *_CROSSED, *_VALVE_LEADS)
+_VALVE = _between_wires(-30.0, 30.0, *_OPENINGS)
 """Four edges that a spool opens and closes: supply and tank on the left, both lines of the load on the right."""
 
 _TWO_PORTS: Mapping[str, TwoPortSymbol] = {
