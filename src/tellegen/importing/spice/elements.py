@@ -28,6 +28,8 @@ class CardKind(NamedTuple):
     write: Callable[[CircuitWriter, ElementCard], None]
 
 
+_READS = re.compile(r"\b[vi]\s*\(", re.IGNORECASE)
+"""Of a formula that reads a voltage or a current."""
 _BRACES = "{}'\""
 
 
@@ -64,6 +66,13 @@ def _value_of(writer: CircuitWriter, card: ElementCard, key: str, unit: str) -> 
 
 def _resistor(writer: CircuitWriter, card: ElementCard) -> None:
     ends = writer.ends(card)
+    given = card.options.get("r") or (card.words[2] if len(card.words) > 2 else "")
+    if _READS.search(given):
+        # As SPICE itself does it: a current that follows its voltage.
+        text = f"{writer.sensor(*ends)}/({_in_unit(_by_formula(writer, card, given), 'ohm')})"
+        if not writer.is_shorted(card, ends):
+            writer.add(writer.elements[card.name.lower()], "current source", ends, ("signal", text))
+        return
     value = _value_of(writer, card, "r", "ohm")
     if writer.is_shorted(card, ends):
         return
@@ -273,7 +282,10 @@ def _followed(writer: CircuitWriter, card: ElementCard, name: str, unit: str) ->
         count = 5 if card.letter in "eg" else 4
         what = f"'{card.name}' has {len(card.words)} words behind its name, not {count}"
         writer.wrong(card.card, what, "write its nodes, what it reads, and its gain")
-    factor = writer.value(gain[0], card.card).factor
+    size = writer.value(gain[0], card.card)
+    # A conductance or a resistance: what follows is of another quantity than what is read.
+    unit_of = {"g": "S", "h": "ohm"}.get(card.letter, "")
+    factor = size.with_unit(unit_of) if size.is_number and unit_of else size.factor
     followed = _reading(writer, card, list(read))
     return f"-{factor}*{followed[1:]}".removeprefix("--") if followed[0] == "-" else f"{factor}*{followed}"
 
@@ -359,7 +371,12 @@ def _subcircuit(writer: CircuitWriter, card: ElementCard) -> None:
 
 
 CARDS: dict[str, CardKind] = {
-    "r": CardKind("`R1 a b 1k m=2`", "`resistor`", "temperature coefficients", _resistor),
+    "r": CardKind(
+        "`R1 a b 1k m=2`",
+        "`resistor`; one that follows voltages is a `current source`",
+        "temperature coefficients",
+        _resistor,
+    ),
     "c": CardKind("`C1 a b 100n IC=5`", "`capacitor`, with its `initial` voltage", "", _capacitor),
     "l": CardKind("`L1 a b 1m IC=2`", "`inductor`, with its `initial` current", "", _inductor),
     "k": CardKind(
@@ -390,20 +407,20 @@ CARDS: dict[str, CardKind] = {
     "w": CardKind("`W1 a b V1 NAME`", "`switch` that closes above the current `IT`", "`IH`", write_switch),
     "d": CardKind(
         "`D1 a b NAME`",
-        "exponential `conductance` behind `RS`, with its breakdown, or an ideal `diode`",
-        "`CJO`, `TT`, ...",
+        "exponential `conductance` behind `RS`, with its breakdown, and a `capacitor` of its charge; or an ideal `diode`",
+        "`CJSW`, ...",
         write_diode,
     ),
     "q": CardKind(
         "`Q1 c b e NAME`",
-        "Gummel and Poon's transistor: two junctions and a `current source`",
-        "`CJE`, `TF`, ...",
+        "Gummel and Poon's transistor: two junctions with their charge, and a `current source`",
+        "`XTF`, `RBM`, ...",
         write_bipolar,
     ),
     "m": CardKind(
         "`M1 d g s b NAME W= L=`",
-        "level 1: a `current source` and the junctions of the bulk",
-        "`CGSO`, `AD`, ...",
+        "level 1: a `current source`, the junctions of the bulk and the overlaps of the gate",
+        "`TOX`, `NRD`, ...",
         write_mos,
     ),
     "x": CardKind("`X1 a b NAME r=1k`", "a part, in a file of its own", "", _subcircuit),

@@ -3,7 +3,7 @@
 import math
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from tellegen.core.union_find import strong_components
 from tellegen.importing import rules as importing_rules
@@ -15,7 +15,7 @@ from tellegen.importing.spice.elements import WRITERS
 from tellegen.importing.spice.values import DeckValue, Span, ValueProblemError, read_formula
 from tellegen.importing.spice.writing import CircuitWriter, DeckJob
 
-Diodes = Literal["exponential", "ideal"]
+Diodes = Literal["exponential", "static", "ideal"]
 
 _SHOWN = re.compile(r"\b([vi])\s*\(\s*([^\s(),]+)\s*(?:,\s*([^\s(),]+)\s*)?\)", re.IGNORECASE)
 _INITIAL = re.compile(r"\bv\s*\(\s*([^\s(),]+)\s*\)\s*=\s*(\{[^{}]*\}|'[^']*'|[^\s]+)", re.IGNORECASE)
@@ -26,8 +26,8 @@ def read_spice(path: Path, name: str, *, diodes: Diodes = "exponential") -> Impo
 
     Raises: DescriptionError with all that is not read (D307) or makes no sense (D313 to D319).
     """
-    if diodes not in ("exponential", "ideal"):
-        fix = "choose exponential or ideal"
+    if diodes not in get_args(Diodes):
+        fix = "choose exponential, static (exponential without charge) or ideal"
         raise importing_rules.UNKNOWN_OPTION.error(f"there are no diodes of the kind '{diodes}'", fix=fix)
     findings = Findings()
     found = understand(read_deck(path, findings), findings)
@@ -38,7 +38,7 @@ def read_spice(path: Path, name: str, *, diodes: Diodes = "exponential") -> Impo
     if re.match(r"[rclvidx]\d\w*\s+\S+\s+\S+\s+\S+", found.title, re.IGNORECASE):
         fix = "put a line for the title before it"
         findings.left_out(f"the first line is the title, as always: '{found.title}' is no card", None, fix)
-    writer = _writer(found, name, diodes == "ideal")
+    writer = _writer(found, name, diodes)
     writer.write()
     experiment = _experiment(writer, found)
     findings.raise_errors()
@@ -47,7 +47,7 @@ def read_spice(path: Path, name: str, *, diodes: Diodes = "exponential") -> Impo
     return Imported(writer.text(title, experiment), beside, tuple(findings.warnings))
 
 
-def _writer(deck: ReadDeck, name: str, ideal_diodes: bool) -> CircuitWriter:
+def _writer(deck: ReadDeck, name: str, diodes: Diodes) -> CircuitWriter:
     known = _known(deck)
     words, _ = split_words(deck.transient.words[1:]) if deck.transient is not None else ([], {})
     sizes: list[float | None] = []
@@ -55,7 +55,9 @@ def _writer(deck: ReadDeck, name: str, ideal_diodes: bool) -> CircuitWriter:
         if word.lower() == "uic":
             continue
         try:
-            sizes.append(read_formula(word, lambda low: low if low in known else "").number(known))
+            sizes.append(
+                read_formula(word, lambda low: low if low in known else "", None, deck.circuit.function).number(known)
+            )
         except ValueProblemError as problem:
             assert deck.transient is not None, "its words are being read"
             fix = "write .tran STEP STOP"
@@ -73,7 +75,7 @@ def _writer(deck: ReadDeck, name: str, ideal_diodes: bool) -> CircuitWriter:
     job = DeckJob(
         deck,
         plain_name(name, "deck"),
-        ideal_diodes=ideal_diodes,
+        diodes=diodes,
         span=span,
         uic=uic,
         initial=initial if len(initial) > 1 else {},
@@ -89,7 +91,9 @@ def _known(deck: ReadDeck) -> dict[str, float]:
     names = deck.circuit.parameters
     for low, parameter in names.items():
         try:
-            waiting[low] = read_formula(parameter.text, lambda name: name if name in names else "")
+            waiting[low] = read_formula(
+                parameter.text, lambda name: name if name in names else "", None, deck.circuit.function
+            )
         except ValueProblemError:
             continue  # told where the parameter is written
     known: dict[str, float] = {}
