@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from tellegen.importing.bond_graph_tools.reading import JUNCTIONS, KINDS
 from tellegen.importing.spice.deck import ANALYSES, DROPPED
-from tellegen.importing.spice.elements import CARDS, REFUSED
+from tellegen.importing.spice.reading import CARDS, REFUSED
 from tellegen.importing.spice.values import REFUSED_SHAPES, SHAPES
 from tellegen.importing.twenty_sim.laws import DOMAINS
 from tellegen.notations.loading import FOREIGN

@@ -80,3 +80,9 @@ UNIT_NOT_RUN = RULES.rule(
     meaning="A signal asks a functional mock-up unit, and its library cannot be loaded or called.",
     why="a unit brings machine code for some systems, which Tellegen calls from C",
 )
+FORMULA_WITHOUT_VALUE = RULES.rule(
+    "N113",
+    "formula without a value",
+    meaning="An initial value, a period, a delay or a time at which a signal changes has no finite value with the parameters given.",
+    why="a root of a negative number, a division by zero or a number beyond the range of a computer leaves nothing to compute with",
+)

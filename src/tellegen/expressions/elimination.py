@@ -340,9 +340,12 @@ class NamedEntries:
         generic = written.residues()
         if generic is None:
             raise ZeroDivisionError("an expression has a pole at a random point")
-        valued = self._with_values(written)
-        given = valued.residues()
         # Where the given values put a pole, they say nothing about a zero.
+        try:
+            valued = self._with_values(written)
+        except ZeroDivisionError:  # seen already when numbers take the place of names
+            return (*generic, generic[0])
+        given = valued.residues()
         return (*generic, 0 if is_rounding(valued) else generic[0] if given is None else given[0])
 
     def _with_values(self, expression: Expression) -> Expression:

@@ -19,8 +19,12 @@ from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.integrals import value_of_integral
 
 
+class NoRealValueError(ArithmeticError, ValueError):
+    """A root or a function of a number that it has no real value for: as wrong as a division by zero, and caught as one."""
+
+
 def evaluate(expression: nodes.Expression, values: Mapping[str, float]) -> float:
-    """The value in floating point."""
+    """The value in floating point. Raises ArithmeticError where there is none, KeyError for a name without a value."""
     if isinstance(expression, nodes.Number):
         return float(expression.rational)
     known: dict[nodes.Expression, float] = {}
@@ -91,7 +95,7 @@ def _power(base: float, exponent: float) -> float:
     result: float | complex = base**exponent
     # Python gives the complex root of a negative number without a word.
     if isinstance(result, complex):
-        raise ValueError(f"{base:g} has no real power {exponent:g}")
+        raise NoRealValueError(f"{base:g} has no real power {exponent:g}")
     return result
 
 
@@ -113,7 +117,10 @@ def _call(node: nodes.Call, known: Mapping[nodes.Expression, float]) -> float:
     if node.name == "if":
         condition, yes, no = node.arguments
         return known[yes] if known[condition] else known[no]
-    return FUNCTIONS[node.name].evaluate(*[known[arg] for arg in node.arguments])
+    try:
+        return FUNCTIONS[node.name].evaluate(*[known[arg] for arg in node.arguments])
+    except ValueError as reason:  # from `math`, which knows no finer kind
+        raise NoRealValueError(str(reason)) from None
 
 
 def _condition(node: nodes.Expression, known: Mapping[nodes.Expression, float]) -> float:

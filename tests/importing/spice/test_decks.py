@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import judge_decks
-from tellegen.importing.spice.elements import CARDS
+from tellegen.importing.spice.reading import CARDS
 
 DECKS = Path(__file__).parent / "decks"
 QUICK = {

@@ -10,8 +10,7 @@ import tellegen as tg
 from tellegen.core.errors import DescriptionError
 from tellegen.importing.imported import Imported
 from tellegen.importing.spice.deck import MOST_LINES
-from tellegen.importing.spice.elements import REFUSED
-from tellegen.importing.spice.reading import Diodes, read_spice
+from tellegen.importing.spice.reading import REFUSED, Diodes, read_spice
 
 
 def deck(folder: Path, cards: str, *, diodes: Diodes = "exponential", title: str = "A deck") -> Imported:

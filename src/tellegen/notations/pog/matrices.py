@@ -21,6 +21,7 @@ from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network.fields import FieldReader
 from tellegen.notations.network.keys import SIDES, variable_words
+from tellegen.notations.parameters import finite_value
 from tellegen.notations.pog import ladder, rules
 from tellegen.notations.pog.lanes import domain_words, field_kind, letter_kinds
 from tellegen.notations.yaml.document import Scalar, SequenceNode
@@ -59,6 +60,10 @@ class FieldEmitter:
     ) -> None:
         """Add the elements between these ends; `variables` are names that sections give them."""
         context, item = self.context, self.item
+        lossless = [d for d, way in zip(domains, ways, strict=True) if field_kind(item.word, d, way) is None]
+        if lossless and item.matrix and item.word in ("power", "static"):
+            self._emit_lossless(lossless[0].name, domains, ways, ends)
+            return
         kinds = [self._kind(domain, way) for domain, way in zip(domains, ways, strict=True)]
         if self.name in {field.name for field in context.fields} or self.name in context.elements:
             what = f"'{self.name}' is described twice"
@@ -84,6 +89,48 @@ class FieldEmitter:
             fix = f"'{word}' belongs to {domain_words(word)}; write 'energy' or 'power' for lanes of several domains"
             raise self.context.error(rules.BAD_LETTER, self.item.name, what, fix=fix, where=self.name)
         return kind
+
+    def _emit_lossless(
+        self, word: str, domains: Sequence[Domain], ways: Sequence[ladder.Way], ends: Sequence[tuple[str, str]]
+    ) -> None:
+        """Add a matrix as a connection, which only redistributes: elements of the domain `word` lose no energy."""
+        context, item, lanes = self.context, self.item, range(len(domains))
+        context.require_new(item.name)
+        told = [ladder.given_side(way) if item.word == "power" else ladder.taken_side(way) for way in ways]
+        answers = [(domain, other_side(side)) for domain, side in zip(domains, told, strict=True)]
+        subject, reads = f"an entry of {self.name}", list(zip(domains, told, strict=True))
+        S = [
+            [
+                context.checked_quantity(item.matrix[i][j], modulus_dimension(reads[j], answers[i]), subject)
+                for j in lanes
+            ]
+            for i in lanes
+        ]
+        for i in lanes:
+            for j in range(i + 1):
+                if not is_zero(S[i][j].expression + S[j][i].expression):
+                    what = f"the matrix of '{self.name}' gives or takes power, and no {word} element does"
+                    fix = f"make its entries ({i + 1},{j + 1}) and ({j + 1},{i + 1}) opposite, or write what loses as elements"
+                    raise context.error(rules.BAD_LETTER, item.name, what, fix=fix, where=self.name)
+        # Its lower half K is told by one port of a lane and answered by another: S = K - K^T, where K^T is how conjugates pass.
+        rows = [i for i in lanes if any(S[i][j].expression is not ZERO for j in range(i))]
+        columns = [j for j in lanes if any(S[i][j].expression is not ZERO for i in range(j + 1, len(lanes)))]
+        ports: list[tuple[str, str, str]] = []
+        for lane in (*columns, *rows):
+            here, there = ends[lane]
+            if told[lane] == "through":  # both ports stand in the path of the lane, the second one against it
+                middle = f"{self.name}_{lane + 1}" if lane in rows and lane in columns else ""
+                here, there = (here, middle or there) if len(ports) < len(columns) else (there, middle or here)
+            ports.append((domains[lane].name, here, there))
+        K = [[-S[i][j].expression if j < i else ZERO for j in columns] for i in rows]
+        sides = [told[j] for j in columns], [other_side(told[i]) for i in rows]
+        context.elements[self.name] = Element(
+            self.name,
+            multiport_kind(tuple(domain for domain, _, _ in ports)),
+            tuple(node for _, *nodes in ports for node in nodes),
+            multiport=Multiport.of_sides(*sides, K),
+            place=context.place(item.name),
+        )
 
     def _choose(self, kinds: list[ElementKind], names: list[dict[str, str]]) -> None:
         """Take the names that the item itself gives to power variables; they come before those of sections."""
@@ -396,7 +443,7 @@ def _value(
         # Whether a function is passive is decided exactly, so its coefficients must not be rounded before.
         return evaluate_exact(expression, known)
     except ValueError:
-        return Fraction(expression.evaluate({name: float(x) for name, x in known.items()}))
+        return Fraction(finite_value(expression, {name: float(x) for name, x in known.items()}))
 
 
 def _is_accurate(
