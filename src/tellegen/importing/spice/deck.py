@@ -362,7 +362,7 @@ def understand(deck: Deck, findings: Findings) -> ReadDeck:
 
 
 @final
-class Branch(Enum):
+class _Choice(Enum):
     """Of a choice: its cards count, a later branch may count, or one has."""
 
     TAKEN = "taken"
@@ -378,13 +378,13 @@ class _Understanding:
         self.circuit = Circuit("")
         self.read_deck = ReadDeck(deck.title, self.circuit, findings)
         self.depth = 0
-        self.choices: list[Branch] = []
+        self.choices: list[_Choice] = []
 
     def read(self) -> ReadDeck:
         for card in self.deck.cards:
             if card.head in (".if", ".elseif", ".else", ".endif"):
                 self._choice(card)
-            elif self.choices and self.choices[-1] is not Branch.TAKEN:
+            elif self.choices and self.choices[-1] is not _Choice.TAKEN:
                 continue
             elif card.head.startswith("."):
                 self._command(card)
@@ -415,20 +415,20 @@ class _Understanding:
             if len(self.choices) >= MOST_LEVELS:
                 what = f"choices stand more than {MOST_LEVELS} levels inside each other"
                 raise rules.TOO_LARGE.error(what, fix="write out the choice", place=card.place)
-            outside = around is not None and around is not Branch.TAKEN
-            self.choices.append(Branch.DONE if outside else self._branch(card))
+            outside = around is not None and around is not _Choice.TAKEN
+            self.choices.append(_Choice.DONE if outside else self._branch(card))
         elif around is None:
             self._error(
                 rules.BAD_CARD, f"'{card.head}' belongs to no '.if'", card, "begin a choice with .if (CONDITION)"
             )
         elif card.head == ".endif":
             self.choices.pop()
-        elif around is Branch.TAKEN or around is Branch.DONE:
-            self.choices[-1] = Branch.DONE
+        elif around is _Choice.TAKEN or around is _Choice.DONE:
+            self.choices[-1] = _Choice.DONE
         else:
-            self.choices[-1] = Branch.TAKEN if card.head == ".else" else self._branch(card)
+            self.choices[-1] = _Choice.TAKEN if card.head == ".else" else self._branch(card)
 
-    def _branch(self, card: Card) -> "Branch":
+    def _branch(self, card: Card) -> "_Choice":
         text = card.text.split(None, 1)[1] if " " in card.text.strip() else card.text[len(card.head) :]
         try:
             value = read_formula(
@@ -439,8 +439,8 @@ class _Understanding:
         except ValueProblemError as problem:
             what = f"the condition '{clip(text, 40)}' cannot be decided: {problem}"
             self._error(rules.NOT_READ, what, card, "write the cards that are meant")
-            return Branch.TAKEN
-        return Branch.TAKEN if size else Branch.WAITING
+            return _Choice.TAKEN
+        return _Choice.TAKEN if size else _Choice.WAITING
 
     def _size(self, low: str, depth: int) -> float | None:
         """The size of a parameter that stands before, outside of subcircuits: inside, each use may set another one."""
