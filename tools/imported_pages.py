@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from tellegen.importing.bond_graph_tools.reading import JUNCTIONS, KINDS
+from tellegen.importing.bond_graph_tools import JUNCTIONS, KINDS
 from tellegen.importing.spice.deck import ANALYSES, DROPPED
 from tellegen.importing.spice.reading import CARDS, REFUSED
 from tellegen.importing.spice.values import REFUSED_SHAPES, SHAPES

@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple, final, get_args
 from tellegen.core.names import listing
 from tellegen.core.union_find import strong_components
 from tellegen.importing import rules as importing_rules
-from tellegen.importing.imported import Imported
-from tellegen.importing.naming import plain_name
+from tellegen.importing.imported import Imported, plain_name
 from tellegen.importing.spice import rules
 from tellegen.importing.spice.deck import (
     CARD_WORD,

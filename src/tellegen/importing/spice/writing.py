@@ -12,7 +12,7 @@ from tellegen.core.errors import Place, Rule
 from tellegen.core.files import clip
 from tellegen.core.names import joined
 from tellegen.core.union_find import UnionFind, strong_components
-from tellegen.importing.naming import GivenNames, node_names, plain_name
+from tellegen.importing.imported import GivenNames, node_names, plain_name
 from tellegen.importing.spice import rules
 from tellegen.importing.spice.deck import GROUND, MOST_LEVELS, Card, Circuit, DeckParameter, ElementCard, ReadDeck, node
 from tellegen.importing.spice.values import (
