@@ -152,7 +152,7 @@ def _exponential_diode(
     _junction(writer, name, [anode, cathode], law)
     depletion = _layer(values, ("cjo", "vj", "m"), values["fc"], f"O_{model}")
     moving = f"{writer.setting(f'TT_{model}', values['tt'].with_unit('s'))}*({law})" if _is_given(values["tt"]) else ""
-    _charge(writer, name, [anode, cathode], depletion, moving, area)
+    _charge(writer, name, [anode, cathode], depletion, moving=moving, area=area)
 
 
 def _current_at_breakdown(writer: CircuitWriter, values: dict[str, DeckValue]) -> str:
@@ -191,9 +191,10 @@ def _charge(
     name: str,
     ends: list[str],
     layer: Depletion,
+    *,
     moving: str = "",
     area: str = "",
-    *more: tuple[str, str],
+    pairs: tuple[tuple[str, str], ...] = (),
 ) -> None:
     """The capacitor beside a junction: the charge of its depleted layer (Antognetti and Massobrio, Semiconductor Device Modeling
     with SPICE, section 1.5), and that of what it carries.
@@ -219,7 +220,7 @@ def _charge(
         kept = f"{v_j}/(1 - {m})*(1 - (1 - {low}/{v_j})^(1 - {m}))" if _is_given(layer.grading) else low
         parts.append(f"{c}*({kept} + {grows})")
     if parts:
-        writer.add(writer.names.give(f"{name}_q", "C"), "capacitor", ends, ("law", f"q = {' + '.join(parts)}"), *more)
+        writer.add(writer.names.give(f"{name}_q", "C"), "capacitor", ends, ("law", f"q = {' + '.join(parts)}"), *pairs)
 
 
 def _layer(values: dict[str, DeckValue], keys: tuple[str, str, str], share: DeckValue, names: str) -> Depletion:
@@ -320,7 +321,7 @@ def write_bipolar(writer: CircuitWriter, card: ElementCard) -> None:
         layer = _layer(
             values, (f"cj{word[1]}", f"vj{word[1]}", f"mj{word[1]}"), values["fc"], f"{word[1].upper()}_{which}"
         )
-        _charge(writer, own, ends, layer, moving, area)
+        _charge(writer, own, ends, layer, moving=moving, area=area)
         voltages.append(writer.sensor(*ends))
         flows.append(f"{scale}{saturation}*(exp({voltages[-1]}/{slow}) - 1)")
     substrate = writer.node(card.words[3]) if place == 4 else GROUND
@@ -329,7 +330,7 @@ def write_bipolar(writer: CircuitWriter, card: ElementCard) -> None:
     ends = [substrate, collector if model.type == "npn" else base]
     # In a loop of capacitances and supplies it takes what the others leave, so that no junction begins far forwards.
     own = writer.names.give(f"{name}_cs", "D")
-    _charge(writer, own, ends, layer, "", area, ("causality", "derivative"))
+    _charge(writer, own, ends, layer, area=area, pairs=(("causality", "derivative"),))
     moved = [key.upper() for key in ("vaf", "var", "ikf", "ikr") if _is_given(values[key])]
     if moved and _is_given(values["tf"]):
         what = f"what {listing(moved)} {'does' if len(moved) == 1 else 'do'} to the charge of TF of the model '{which}' is left out"
