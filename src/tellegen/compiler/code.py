@@ -85,7 +85,7 @@ def sloped_outputs(further: Iterable[str] = ()) -> Callable[[Program], Sloped]:
     return found
 
 
-UNUSED_BY_OTHERS = ("residual", "tangent_y", "tangent_p", "powers", "stored", "rhs_powers")
+UNUSED_BY_OTHERS = ("residual", "tangent_y", "tangent_p", "powers", "stored", "rhs_powers", "contents")
 """Routines of our own solvers and books."""
 
 
