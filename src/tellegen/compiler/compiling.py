@@ -168,6 +168,7 @@ def _with_values(
         ),
         observables=tuple(o for o, _ in program.observables),
         events=tuple(e for e, _ in program.events),
+        contents=tuple(made.y.index(k) for k, _, _ in program.contents),
         sample_groups=_sample_groups(program, values),
         delays=_delays(program, values),
         breaks=_breaks(program, values),

@@ -209,6 +209,8 @@ class NumericModel:
     pattern: SparsityPattern
     colours: Integers
     addresses: Mapping[str, int]
+    contents: tuple[int, ...] = ()
+    """The places in y of storages whose laws bend: of them `contents` tells what they keep."""
     initial: Mapping[str, float] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     backend: Literal["c", "python"] = "c"

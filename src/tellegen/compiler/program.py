@@ -76,6 +76,7 @@ class Program:
     observables: list[tuple[Observable, int]]
     books: BookVariables
     events: list[tuple[EventFunction, int]]
+    contents: list[tuple[int, int, int]]
     signals: ProgramSignals
     parameters: tuple[str, ...]
     formulas: Mapping[str, Expression]
