@@ -24,12 +24,16 @@ from tellegen.notations.yaml.document import Scalar
 @final
 @dataclass(slots=True, eq=False)
 class NamedSection:
-    """A section between elements: the nodes and domains of its lanes, and which elements lie behind it, by their numbers."""
+    """A section between elements: the nodes and domains of its lanes, and which elements lie behind it, by their numbers.
+
+    `taken` are the names that the blocks beside it have from it already, lane by lane.
+    """
 
     section: LadderSection
     nodes: tuple[str, ...]
     domains: tuple[Domain, ...]
     begin: int
+    taken: tuple[tuple[str, ...], ...] = ()
     end: int = 0
 
 
@@ -82,7 +86,8 @@ class _Naming:
             for lane, (node, domain) in enumerate(zip(named.nodes, named.domains, strict=True)):
                 for side in SIDES:
                     text, place = named.section.variable(side, lane), _Place(named, self._settled(node), domain, side)
-                    if text.text == NONE:
+                    # At an end that is a reference no path leads back to the block that took the name.
+                    if text.text == NONE or (place.node in REFERENCES and text.text in named.taken[lane]):
                         continue
                     terms = self._equal(place)
                     if text.text in self.owners:
