@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 import tellegen as tg
 from support.library_use import use, values
 from tellegen.notations.reading import read_model
+from tellegen.schemes.translation import Notation
 
 R, T, ATMOSPHERE = 287.0, 293.15, 101325.0
 
@@ -178,7 +179,7 @@ C_V = 718.0
 
 
 def test_a_chamber_warms_by_work_by_what_comes_in_and_by_its_wall() -> None:
-    """The first law of the book for mass and temperature; what enters has the temperature of the surroundings, what leaves that of the gas."""
+    """The first law of the book for mass and temperature; what enters is as warm as the surroundings."""
     model = read_model(WARMS)
     p, run = values(model), tg.simulate(model, rtol=1e-9, samples=40)
 
@@ -205,7 +206,7 @@ def test_a_shut_chamber_without_a_wall_is_adiabatic() -> None:
 
 
 @pytest.mark.parametrize("notation", ["network", "bond", "pog"])
-def test_a_chamber_that_warms_moves_alike_in_every_notation(notation: str) -> None:
+def test_a_chamber_that_warms_moves_alike_in_every_notation(notation: Notation) -> None:
     model = read_model(WARMS)
     written = read_model(tg.translate(model, notation))
     assert not [finding for finding in tg.check(written).findings if finding.severity != "notice"]
@@ -231,3 +232,10 @@ def test_the_gas_of_an_accumulator_warms_and_comes_back_to_its_wall(joined: bool
     assert run.values("p.P") == pytest.approx(p.P_0 * p.V_0 / p.T * book[1] / (p.V_0 - book[0]), rel=1e-7)
     assert run.values("p.V") == pytest.approx(book[0], abs=1e-7 * max(book[0]))
     assert abs(run.energy.residual) < 1e-6
+
+
+@pytest.mark.parametrize("ends", ["[atmosphere, a]", "[a, atmosphere]"])
+def test_a_valve_lets_air_in_from_the_atmosphere_at_either_end(ends: str) -> None:
+    model = use("gas_valve", f"ends: {ends}", "P: {gas potential source: [a]}", ", d: 1e-7")
+    run = tg.simulate(model, until=0.01, inputs={"P": potential(0.9e5)})
+    assert abs(run.final()["dm_P"]) == pytest.approx(mass_flow(2e-8, 0.3, ATMOSPHERE, 0.9e5), rel=1e-6)
