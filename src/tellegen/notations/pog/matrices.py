@@ -21,6 +21,7 @@ from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network.fields import FieldLaw, FieldReader, initial_value
 from tellegen.notations.network.keys import SIDES, variable_words
+from tellegen.notations.parameters import finite_value
 from tellegen.notations.pog import ladder, rules
 from tellegen.notations.pog.lanes import domain_words, field_kind, letter_kinds
 from tellegen.notations.yaml.document import Scalar, SequenceNode
@@ -449,7 +450,7 @@ def _value(
         # Whether a function is passive is decided exactly, so its coefficients must not be rounded before.
         return evaluate_exact(expression, known)
     except ValueError:
-        return Fraction(expression.evaluate({name: float(x) for name, x in known.items()}))
+        return Fraction(finite_value(expression, {name: float(x) for name, x in known.items()}))
 
 
 def _is_accurate(

@@ -351,7 +351,7 @@ static TG_INLINE void tg_first_steps(const tg_lanes *a, tg_work *w) {
       double size = 0.0, slope = 0.0;
       TG_UNROLL_ALL
       for (int i = 0; i < TG_N; i++) {
-        const double scale = a->atol[i] + a->rtol * fabs(w->y[i][l]), y = fabs(w->y[i][l]) / scale, f = fabs(w->k[0][i][l]) / scale;
+        const double scale = tg_over(1.0, a->atol[i] + a->rtol * fabs(w->y[i][l])), y = fabs(w->y[i][l]) * scale, f = fabs(w->k[0][i][l]) * scale;
         size = y > size ? y : size;
         slope = f > slope ? f : slope;
       }
@@ -362,10 +362,11 @@ static TG_INLINE void tg_first_steps(const tg_lanes *a, tg_work *w) {
   }
   TG_EACH {
     double most = 0.0, sum = 0.0;
+    const double back = tg_over(1.0, h[l]);
     TG_UNROLL_ALL
     for (int i = 0; i < TG_N; i++) {
-      const double scale = a->atol[i] + a->rtol * fabs(w->y[i][l]), f = fabs(w->k[0][i][l]) / scale;
-      const double bend = fabs(w->k[TG_STAGES][i][l] - w->k[0][i][l]) / scale / h[l], larger = bend > f ? bend : f;
+      const double scale = tg_over(1.0, a->atol[i] + a->rtol * fabs(w->y[i][l])), f = fabs(w->k[0][i][l]) * scale;
+      const double bend = fabs(w->k[TG_STAGES][i][l] - w->k[0][i][l]) * scale * back, larger = bend > f ? bend : f;
       most = larger > most ? larger : most;
       sum += w->k[TG_STAGES][i][l] * 0.0;
     }
@@ -457,7 +458,7 @@ static TG_INLINE void tg_judge(const tg_lanes *a, tg_work *w) {
     const double atol = a->atol[i], rtol = a->rtol;
     TG_EACH {
       const double before = fabs(w->y[i][l]), after = fabs(w->y1[i][l]);
-      const double scale = 1.0 / (atol + rtol * (before > after ? before : after));
+      const double scale = tg_over(1.0, atol + rtol * (before > after ? before : after));
       const double e = fabs(TG_ERROR) * scale, c = fabs(TG_COARSE) * scale;
       fine[l] = e > fine[l] ? e : fine[l];
       coarse[l] = c > coarse[l] ? c : coarse[l];
@@ -468,7 +469,7 @@ static TG_INLINE void tg_judge(const tg_lanes *a, tg_work *w) {
 #if TG_HAS_COARSE
     /* Of two estimates the finer one is too large and falls more slowly with the step than the error does (Hairer, Norsett and
      * Wanner, Solving Ordinary Differential Equations I, section II.10). One that happens to pass through zero would count twice. */
-    const float now = (float)(fine[l] / (coarse[l] + 1e-300)), larger = now > w->ratio[l] ? now : w->ratio[l];
+    const float now = (float)tg_over(fine[l], coarse[l] + 1e-300), larger = now > w->ratio[l] ? now : w->ratio[l];
     const float seen = fine[l] > 0.0 ? larger : w->ratio[l], bound = seen < 1.0f ? seen : 1.0f;
     w->ratio[l] = 0.9f * bound;
     const double smooth = fine[l] * (double)(seen / sqrt(seen * seen + 0.01f)), rough = fine[l] > coarse[l] ? fine[l] : coarse[l];
@@ -560,9 +561,10 @@ TG_ENTRY void tg_run_lanes(TG_LANES *shared) {
       w->ends[l] = !idle && (!(w->t[l] < w->stop[l]) || w->failures[l] > TG_FAILURES);
     }
     TG_SOME changes |= w->ends[l];
+    /* Where steps are given none is made again: what stood before it need not be kept. */
     TG_UNROLL_ALL
-    for (int i = 0; i < TG_N; i++) TG_EACH w->y[i][l] = w->good[l] ? w->y1[i][l] : w->y[i][l];
+    for (int i = 0; i < TG_N; i++) TG_EACH w->y[i][l] = TG_KEEPS_STEP || w->good[l] ? w->y1[i][l] : w->y[i][l];
     TG_UNROLL_ALL
-    for (int i = 0; i < TG_N + TG_BENDS; i++) TG_EACH w->k[0][i][l] = w->good[l] ? w->k[TG_STAGES][i][l] : w->k[0][i][l];
+    for (int i = 0; i < TG_N + TG_BENDS; i++) TG_EACH w->k[0][i][l] = TG_KEEPS_STEP || w->good[l] ? w->k[TG_STAGES][i][l] : w->k[0][i][l];
   }
 }
