@@ -75,6 +75,7 @@ _TOKEN = re.compile(
     r"|(?P<sign><>|<=|>=|==|!=|\.\*|\./|\.\^|\S))"
 )
 _OPENS = frozenset({"if", "for", "while", "repeat", "switch"})
+_COMPARED = ("<", ">", "<=", ">=", "==", "!=", "<>")
 _REFUSED = frozenset({"for", "while", "repeat", "switch", "stopsimulation"})
 Tokens = list[tuple[str, str]]
 
@@ -347,7 +348,7 @@ class _Statement:
 
     def _relation(self) -> _Array:
         found = self._sum()
-        if self._is("<", ">", "<=", ">=", "==", "!=", "<>"):
+        if self._is(*_COMPARED):
             sign = self._peek().replace("<>", "!=")
             self.at += 1
             other = self._sum()
