@@ -15,14 +15,14 @@ from tellegen.core.files import read_bytes
 from tellegen.core.names import NAME, RESERVED, TIME, did_you_mean, listing, unused
 from tellegen.expressions import RESERVED_WORDS
 from tellegen.importing import rules
-from tellegen.importing.bond_graph_tools.reading import read_bond_graph_tools
+from tellegen.importing.bond_graph_tools import read_bond_graph_tools
 from tellegen.importing.imported import Imported
 from tellegen.importing.spice.reading import read_spice
 from tellegen.importing.twenty_sim.reading import read_twenty_sim
 from tellegen.model.mockup_units import MockupUnit, UnitVariable
 from tellegen.notations.loading import FOREIGN, NETLIST_SUFFIX, SPICE, holds_spice_deck
+from tellegen.notations.mockup_units import MOST_NAMED, MockupUnitError, read_unit
 from tellegen.notations.netlist.loading import read_netlist
-from tellegen.notations.units.description import MOST_NAMED, MockupUnitError, read_unit
 from tellegen.notations.writing import to_yaml
 
 MOST_BYTES = 512 * 1024 * 1024

@@ -15,8 +15,7 @@ from tellegen.core.names import did_you_mean
 from tellegen.core.units import parse_unit
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, parse, symbol, to_text
 from tellegen.importing import rules as importing_rules
-from tellegen.importing.imported import Imported
-from tellegen.importing.naming import GivenNames
+from tellegen.importing.imported import GivenNames, Imported
 from tellegen.importing.twenty_sim import rules
 from tellegen.importing.twenty_sim.laws import (
     DOMAINS,

@@ -15,13 +15,13 @@ from tellegen.model.mockup_units import MockupUnit
 from tellegen.model.signals import SignalDefinition, SignalSetting, order_signals, why_undetermined
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.grammar import STATE, Content, Key, Words
+from tellegen.notations.mockup_units import check_use, unit_beside
 from tellegen.notations.parameters import finite_value, value_finding
 from tellegen.notations.quantities import parse_marked, read_plain
 from tellegen.notations.signals import blocks, latches, rules
 from tellegen.notations.signals.formulas import SECOND, FormulaScope, parse_formula, unlike_units_error
 from tellegen.notations.signals.tables import read_map, read_table
 from tellegen.notations.signals.units import GIVEN_NAMES, names_given
-from tellegen.notations.units.description import check_use, unit_beside
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
 MarkedFormulas = Expression | tuple[Expression, ...]
