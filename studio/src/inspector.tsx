@@ -86,6 +86,7 @@ function Chosen({ element }: { element: ElementFacts }) {
             <Rename name={element.name} />
             {network && <button type="button" onClick={() => store.duplicate()} title="Another one beside it (Ctrl+D)" data-testid="duplicate">Twice</button>}
             {network && element.nodes.length === 2 && <button type="button" onClick={() => store.turn()} title="The other way round: its nodes change places (Shift+F)" data-testid="turn">Turn</button>}
+            {network && element.nodes.length === 2 && <button type="button" onClick={() => store.rotate()} title="Its symbol a quarter further, in the schematic alone (Shift+R)" data-testid="rotate">Rotate</button>}
             <button type="button" onClick={() => store.deleteChosen()} title="Delete" data-testid="delete">Delete</button>
           </div>
         )

@@ -670,6 +670,12 @@ export class Store {
     if (name) this.gesture("turn", { name });
   }
 
+  /** The symbol of the element that is selected, a quarter further. */
+  rotate(): void {
+    const name = this.state.chosen[0];
+    if (name) this.gesture("rotate", { name });
+  }
+
   deleteChosen(): void {
     const name = this.state.chosen[0];
     if (!name) return;

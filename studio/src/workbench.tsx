@@ -80,6 +80,7 @@ function keyed(event: KeyboardEvent): void {
   else if (key === "j" && store.state.nodes.length === 2) store.joinNodes();
   else if (event.key === ".") store.insertAgain();
   else if (event.shiftKey && key === "f" && store.state.chosen.length) store.turn();
+  else if (event.shiftKey && key === "r" && store.state.chosen.length) store.rotate();
   else if (key === "p") store.togglePower();
   else if (event.key === "Enter" && target === document.body) editValue();
   else if (key === "f2") document.querySelector<HTMLInputElement>("[data-testid=rename]")?.focus();

@@ -1,4 +1,4 @@
-"""A studio that runs as a process of its own, and its page in Chromium, which must complain of nothing."""
+"""A studio that runs as a process of its own, and its page in a browser, which must complain of nothing."""
 
 import re
 import subprocess
@@ -91,6 +91,12 @@ def studio_page(
         accept_downloads=True,
     )
     page = scheme.new_page()
+    if browser.browser_type.name == "firefox":
+        # Its driver cannot say which colours it prefers; a person can.
+        theme = "dark" if dark else "light"
+        page.add_init_script(
+            f"if (location.protocol === 'http:') localStorage.setItem('tellegen.theme', '\"{theme}\"')"
+        )
     page.set_default_timeout(30_000)
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -121,3 +127,33 @@ def opened_example(page: Page, name: str) -> None:
     at(page, f"open-example:{name}").click()
     expect(at(page, "pane-network").locator("svg")).to_be_visible()
     expect(at(page, "plots").locator("canvas").first).to_be_visible()
+
+
+PUT = """(field, text) => { field.focus();
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, text);
+  field.dispatchEvent(new Event('input', { bubbles: true })); }"""
+
+
+def fill(field: Locator, text: str) -> None:
+    """Another text in a field, or another place of a slider.
+
+    The driver of Firefox writes past the listeners of React, and tells two clicks on a busy machine from a double one.
+    """
+    if _is_firefox(field):
+        field.evaluate(PUT, text)
+    else:
+        field.fill(text)
+
+
+def double_click(place: Locator) -> None:
+    """A double click in the middle of something, whatever lies over it."""
+    if _is_firefox(place):
+        place.click(force=True)
+        place.dispatch_event("dblclick")
+    else:
+        place.dblclick(force=True)
+
+
+def _is_firefox(place: Locator) -> bool:
+    browser = place.page.context.browser
+    return browser is not None and browser.browser_type.name == "firefox"
