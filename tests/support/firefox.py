@@ -6,7 +6,9 @@ file instead, which starts Firefox, hands every message on, and answers that one
 
 import asyncio
 import json
+import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +21,8 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
+DOWNLOADS = Path(tempfile.gettempdir()) / f"downloads-{os.getpid()}"
+"""Where files land: that one comes is not told."""
 UNKNOWN = "emulation.setMediaFeaturesOverride"
 LISTENING = "WebDriver BiDi listening on"
 
@@ -31,10 +35,14 @@ def firefox(path: str) -> Iterator[Browser]:
         starter.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{__file__}" "{path}" "$@"\n')
         starter.chmod(0o755)
         running = driver.firefox.launch(
-            channel="moz-firefox", executable_path=starter, firefox_user_prefs={"ui.prefersReducedMotion": 1}
+            channel="moz-firefox",
+            executable_path=starter,
+            downloads_path=DOWNLOADS,
+            firefox_user_prefs={"ui.prefersReducedMotion": 1},
         )
         yield running
         running.close()
+    shutil.rmtree(DOWNLOADS, ignore_errors=True)
 
 
 async def _between(command: list[str]) -> int:

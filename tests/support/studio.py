@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from support.browser import OPTIONS
+from support.firefox import DOWNLOADS
 from tellegen.server.studio import CLIENT
 
 # Machines are shared: what takes a moment here may take seconds elsewhere, and no test says how long something may take.
@@ -106,7 +107,7 @@ def studio_page(
     if context is None:
         scheme.close()
     # A browser itself complains of a server that the test took away.
-    left = [one for one in complaints if not (dies and ("net::ERR_" in one or "WebSocket connection" in one))]
+    left = [one for one in complaints if not (dies and any(word in one for word in NO_SERVER))]
     assert not left, left
 
 
@@ -129,6 +130,8 @@ def opened_example(page: Page, name: str) -> None:
     expect(at(page, "plots").locator("canvas").first).to_be_visible()
 
 
+NO_SERVER = ("net::ERR_", "WebSocket connection", "establish a connection", "was interrupted", "NetworkError")
+"""What browsers complain of where the server is away."""
 PUT = """(field, text) => { field.focus();
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, text);
   field.dispatchEvent(new Event('input', { bubbles: true })); }"""
@@ -143,6 +146,20 @@ def fill(field: Locator, text: str) -> None:
         field.evaluate(PUT, text)
     else:
         field.fill(text)
+
+
+def downloaded(page: Page, ask: Callable[[], object]) -> tuple[str, bytes]:
+    """The name and the bytes of the file that is asked for."""
+    if not _is_firefox(page.locator("html")):
+        with page.expect_download() as waited:
+            ask()
+        return waited.value.suggested_filename, waited.value.path().read_bytes()
+    for old in DOWNLOADS.glob("*"):
+        old.unlink()
+    ask()
+    while not (found := [one for one in DOWNLOADS.glob("*") if one.suffix != ".part" and one.stat().st_size]):
+        page.wait_for_timeout(50)
+    return found[0].name, found[0].read_bytes()
 
 
 def double_click(place: Locator) -> None:
