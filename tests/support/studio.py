@@ -67,7 +67,10 @@ def running_studio(
     finally:
         if process.poll() is None:
             process.terminate()
-        process.communicate(timeout=20)
+        # Its workers may still be starting on a busy machine, and hold its output open.
+        process.wait(timeout=60)
+        assert process.stdout is not None
+        process.stdout.close()
 
 
 @contextmanager
