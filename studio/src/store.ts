@@ -591,10 +591,12 @@ export class Store {
   gesture(name: string, args: Record<string, unknown>): void {
     this.text.flush();
     this.gestures += 1;
+    const { chosen } = this.state;
     this.ask((id) => ({ kind: "gesture", id, name, arguments: args }), (answer) => {
       this.gestures -= 1;
       if (answer.kind === "did" && answer.note) this.notice("note", answer.note, "");
-      if (answer.kind === "did" && answer.selected) this.choose([answer.selected]);
+      // Who has chosen something else meanwhile means that.
+      if (answer.kind === "did" && answer.selected && this.state.chosen === chosen) this.choose([answer.selected]);
       while (!this.gestures && this.after.length) this.after.shift()?.();
     });
   }
