@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
 from math import log
 from pathlib import Path
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, NamedTuple, final
 
 REPEATS = 3
 LONG = 6.0
@@ -96,6 +96,32 @@ class Target:
     def judge(self, value: float) -> str:
         """The bound, and whether the value keeps it."""
         return f"< {self.bound:g} {self.unit}".rstrip() + (": PASS" if value < self.bound else ": over")
+
+
+@final
+@dataclass(frozen=True)
+class Bound:
+    """What a ratio has to reach (`least`), or may not pass (`most`); `why` it does not, where that is known."""
+
+    least: float | None = None
+    most: float | None = None
+    why: str = ""
+
+    def judge(self, found: float) -> str:
+        """The bound, and whether a ratio keeps it."""
+        within = (self.least is None or found >= self.least) and (self.most is None or found <= self.most)
+        asked = f">= {self.least:g}" if self.least is not None else f"<= {self.most:g}"
+        return f"{asked}: within" if within else f"{asked}: not" + (f", for {self.why}" if self.why else "")
+
+
+class Told(NamedTuple):
+    """A ratio in words, and how it keeps its bound."""
+
+    ratio: str = ""
+    bound: str = ""
+
+
+NOTHING = Told()
 
 
 # Timing
@@ -220,9 +246,10 @@ def row(
     *,
     target: Target | None = None,
     ratio: str = "",
+    against: Told = NOTHING,
     memory: bool = False,
 ) -> Row:
-    """The row of an outcome; targets are judged by wall seconds."""
+    """The row of an outcome; targets are judged by wall seconds, what it is `against` is told already."""
     if isinstance(outcome, Stopped):
         text = f"stopped after {outcome.limit:g} s"
         return Row(case, size, check=text, ratio=ratio, target=target.judge(outcome.limit) if target else "")
@@ -235,9 +262,9 @@ def row(
         outcome.cpu,
         outcome.spread,
         outcome.peak_mb if memory else None,
-        ratio,
+        ratio or against.ratio,
         outcome.facts["check"],
-        target.judge(outcome.seconds) if target else "",
+        target.judge(outcome.seconds) if target else against.bound,
         details={name: value for name, value in outcome.facts.items() if name not in {"ok", "check"}},
     )
 
@@ -250,6 +277,27 @@ def times(slow: Outcome | Stopped, quick: Outcome | Stopped) -> str:
         return f"> {slow.limit / quick.cpu:,.0f}"
     share = slow.cpu / quick.cpu
     return f"{share:,.0f}" if share >= 10 else f"{share:.2g}"
+
+
+def compared(
+    words: str,
+    slow: Outcome | Stopped,
+    few: int,
+    quick: Outcome | Stopped,
+    many: int,
+    bound: Bound | None = None,
+) -> Told:
+    """How many times as long a run of the first takes as one of the second, in CPU time, with what is compared; and its bound."""
+    if isinstance(slow, Stopped) or isinstance(quick, Stopped) or not (slow.facts["ok"] and quick.facts["ok"]):
+        return Told()
+    found = slow.cpu / few / (quick.cpu / many)
+    return Told(f"{words} = {found:.3g}", bound.judge(found) if bound else "")
+
+
+def together(*parts: Told) -> Told:
+    """Several ratios of a row, and their bounds."""
+    ratios, bounds = zip(*parts, strict=True)
+    return Told("; ".join(filter(None, ratios)), "; ".join(filter(None, bounds)))
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:

@@ -5,9 +5,10 @@
 preparing the model and choosing the solver are not counted, and two threads are counted by the clock. "simulate" makes some of the
 runs one after the other, with new values each time, and with none, "joblib" by two processes whose own time is counted; "vectors by
 hand" is C for crank_rod alone. "P1" is the crank of `runs` over 10 s, each program at the loosest tolerance whose error stays below
-1e-6, ours with last values alone. "buck_converter" changes its mode 8000 times, decided in C and in Python. "fit" finds three
-parameters from 200 measurements. Check: the largest error of some runs against a tolerance of 1e-12; of the fit how far a parameter
-is off. Ratio: CPU time a run over that of what it names.
+1e-6, ours with last values alone. "SciPy loop" is `odeint`, which is LSODA, over equations in Python, "diffrax vmap" Tsit5 over all
+runs on the processor, each as coarse as that error allows. "buck_converter" changes its mode 8000 times, in C and in Python.
+Check: the largest error of some runs against a tolerance of 1e-12. Ratio: CPU time a run over that of what it names; beside it what
+was asked of that ratio before any of it was built, and whether it is kept. `cluster`, `searches` and `gpu` hold the others.
 """
 
 import ctypes
@@ -18,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, final
@@ -25,7 +27,7 @@ from typing import Any, final
 import numpy as np
 
 import tellegen as tg
-from benchmarks.harness import AbstractCase, Facts, Outcome, Row, Stopped, measure, row
+from benchmarks.harness import AbstractCase, Bound, Facts, Outcome, Row, Stopped, Told, compared, measure, row, together
 from benchmarks.runs import ALL, GOAL, RunOf
 from benchmarks.solvers.problems import crank
 from tellegen.compiler.context import address_of
@@ -38,7 +40,7 @@ from tellegen.studies.runs.table import shares_drawn
 
 MODELS = {
     "crank_rod": (("b_m", "m_p", "b_p"), 2.0, 10_000, 100),
-    "dc_motor_pump": (("R_a", "K_m", "J_m"), 0.5, 10_000, 200),
+    "dc_motor_pump": (("R_a", "K_m", "J_m"), 0.5, 10_000, 1_000),
     "corking_machine": (("d_se", "b_m", "K_ce"), 2.0, 64, 4),
 }
 """What is varied, how long a run is, how many there are in a batch, and how many are made one by one."""
@@ -49,6 +51,7 @@ NARROWER = {"avx2": 8, "sse2": 4}
 ALLOWED = 2e-5
 """Twenty tolerances, as a run promises."""
 COMPARED = 24
+OF_DIFFRAX = 1_000
 
 
 def prepared(name: str, rtol: float | None = None) -> tuple[ModelRuns, np.ndarray]:
@@ -166,6 +169,14 @@ class ByJoblib(AbstractCase):
         return {**judged(np.array([out for out, _ in found]), exact, "simulate, two processes"), "else": took}
 
 
+def exact_crank_rods() -> tuple[Any, Any, Any]:
+    """The values of all runs of crank_rod, which of them are compared, and the exact numbers of these."""
+    _, values = prepared("crank_rod")
+    some = np.linspace(0, len(values) - 1, COMPARED).astype(int)
+    fine, _ = prepared("crank_rod", 1e-12)
+    return values, some, fine.make(values[some], replace(fine.plan(values[some]), pair=""), 1).out
+
+
 @final
 @dataclass(frozen=True)
 class VectorsByHand(AbstractCase):
@@ -177,10 +188,7 @@ class VectorsByHand(AbstractCase):
         flags = ["-O3", *processor.vector_flags()[0], "-ffast-math", "-fopenmp-simd", "-shared", "-fPIC"]
         subprocess.run(["cc", *flags, str(source), "-o", str(target), "-lmvec", "-lm"], check=True)
         library = ctypes.CDLL(str(target))
-        _, values = prepared("crank_rod")
-        some = np.linspace(0, len(values) - 1, COMPARED).astype(int)
-        fine, _ = prepared("crank_rod", 1e-12)
-        exact = fine.make(values[some], replace(fine.plan(values[some]), pair=""), 1).out
+        values, some, exact = exact_crank_rods()
 
         def make(rtol: float) -> Any:
             out, atol = np.empty((len(values), 2)), np.full(2, 1e-3 * rtol)
@@ -200,6 +208,105 @@ class VectorsByHand(AbstractCase):
     def work(self, given: Any) -> Any:
         make, rtol, _ = given
         return make(rtol)
+
+    def check(self, given: Any, found: Any) -> Facts:
+        off: Facts = given[-1]
+        return off
+
+
+@final
+@dataclass(frozen=True)
+class LoopOfSciPy(AbstractCase):
+    """The runs of crank_rod that are compared, by `odeint` over its equations in Python, at the loosest tolerance that will do."""
+
+    def prepare(self) -> Any:
+        values, some, exact = exact_crank_rods()
+        for digits in range(5, 11):
+            rtol = 10.0**-digits
+            off = judged(self.work((values[some], rtol, None)), exact, f"LSODA, rtol {rtol:g}", GOAL)
+            if off["ok"]:
+                break
+        return values[some], rtol, off
+
+    def work(self, given: Any) -> Any:
+        from math import cos, pi, sin, sqrt  # noqa: PLC0415  beside what reads them
+
+        from scipy.integrate import odeint  # noqa: PLC0415  a peer
+
+        values, rtol, _ = given
+        times = [0.0, MODELS["crank_rod"][1]]
+
+        def rates(y: Any, t: float, b_m: float, m_p: float, b_p: float) -> tuple[float, float]:
+            speed, theta = y
+            s, c = sin(theta), cos(theta)
+            a = 0.05 * s - 0.01
+            square = 1.0 / (0.15 * 0.15 - a * a)
+            part = sqrt(square)
+            h = -0.05 * (s + c * a * part)
+            slope = 0.05 * (s * a * part - c - 0.05 * c * c * part * (1.0 + a * a * square))
+            return (2.0 - (b_m + h * h * b_p + h * slope * m_p * speed) * speed) / (0.01 + h * h * m_p), speed
+
+        asked = {"rtol": rtol, "atol": 1e-2 * rtol, "mxstep": 100_000}
+        return np.array(
+            [odeint(rates, [0.0, 0.5 * pi], times, args=tuple(row), **asked)[-1] for row in values.tolist()]
+        )
+
+    def check(self, given: Any, found: Any) -> Facts:
+        off: Facts = given[-1]
+        return off
+
+
+def by_diffrax(name: str) -> Any:
+    """A function of the values of many runs, and of a tolerance, to the numbers that are kept: Tsit5 of diffrax under `vmap`."""
+    diffrax, jax, jnp = map(import_module, ("diffrax", "jax", "jax.numpy"))
+    jax.config.update("jax_enable_x64", True)
+    names, until, _, _ = MODELS[name]
+    model = tg.functions(tg.load(name), of="jax", sources="experiment")
+    places = np.array([model.names.parameters.index(n) for n in names])
+    order = np.array([model.names.states.index(kept.name) for kept in prepared(name)[0].numbers])
+    base, start = jnp.asarray(model.parameters), jnp.asarray(model.start)
+    term = diffrax.ODETerm(lambda t, y, p: model.rates(t, y, (), p))
+
+    def one(row: Any, tolerance: Any) -> Any:
+        return diffrax.diffeqsolve(
+            term,
+            diffrax.Tsit5(),
+            0.0,
+            until,
+            None,
+            start,
+            args=base.at[places].set(row),
+            saveat=diffrax.SaveAt(t1=True),
+            stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=1e-3 * tolerance),
+            max_steps=100_000,
+        ).ys[0][order]
+
+    return jax.jit(jax.vmap(one, in_axes=(0, None)))
+
+
+@final
+@dataclass(frozen=True)
+class Vmapped(AbstractCase):
+    """Some runs of crank_rod together by diffrax on the processor, at the loosest tolerance that will do."""
+
+    count: int
+
+    def prepare(self) -> Any:
+        os.environ["JAX_PLATFORMS"] = "cpu"
+        values, some, exact = exact_crank_rods()
+        every = by_diffrax("crank_rod")
+        for half_digits in range(10, 18):
+            rtol = float(f"{10 ** (-half_digits / 2):.0e}")
+            off = judged(np.asarray(every(values[some], rtol)), exact, f"Tsitouras, rtol {rtol:g}", GOAL)
+            if off["ok"]:
+                break
+        given = every, values[: self.count], rtol, off
+        self.work(given)
+        return given
+
+    def work(self, given: Any) -> Any:
+        every, values, rtol, _ = given
+        return every(values, rtol).block_until_ready()
 
     def check(self, given: Any, found: Any) -> Facts:
         off: Facts = given[-1]
@@ -264,29 +371,6 @@ class Switching(AbstractCase):
         return {"ok": bool(off < ALLOWED), "check": f"{len(found.trajectory.events)} changes, error {off:.1e}"}
 
 
-@final
-@dataclass(frozen=True)
-class Fitted(AbstractCase):
-    """Three parameters of the motor from 200 measurements."""
-
-    def prepare(self) -> Any:
-        t = np.linspace(0.0, 0.5, 201)[1:]
-        run = tg.simulate("dc_motor_pump", 0.5, times=t, rtol=1e-9)
-        noise = np.random.default_rng(1).standard_normal((2, len(t)))
-        data = {"t": t, "I_a": run.values("I_a") + 0.1 * noise[0], "omega_m": run.values("omega_m") + noise[1]}
-        tg.sensitivities("dc_motor_pump", ["R_a"], until=0.1)
-        return data
-
-    def work(self, given: Any) -> Any:
-        return tg.fit(
-            "dc_motor_pump", given, ["R_a", "K_m", "J_m"], parameters={"R_a": 0.8, "K_m": 0.09, "J_m": 1.5e-3}
-        )
-
-    def check(self, given: Any, found: Any) -> Facts:
-        off = abs(found.values["R_a"] / 0.5 - 1.0)
-        return {"ok": off < 0.02, "check": f"R_a off by {100.0 * off:.2f} %, {found.problem.runs} runs with slopes"}
-
-
 def _kept_files() -> int:
     """The files that compiled models have left."""
     return sum(1 for _ in cache_folder().rglob("*"))
@@ -298,50 +382,92 @@ def judged(found: Any, exact: Any, how: str, allowed: float = ALLOWED) -> Facts:
     return {"ok": off < allowed, "check": f"{how}, error {off:.1e}"}
 
 
+LOOP_ASKED = {"crank_rod": (120.0, 31.9), "dc_motor_pump": (600.0, 16.0), "corking_machine": (5.0, 36.0)}
+"""What a loop over `simulate` was to take beside a batch, and the ms that a run of it took when that was asked."""
+LANES_ASKED = {"crank_rod": 8.0, "corking_machine": 2.5}
+NARROWER_ASKED = {"avx2": 5.0, "sse2": 2.0}
+NEW_ASKED = Bound(most=1.3)
+
+
 def run(full: bool) -> Iterator[Row]:
-    """All ways for each model, other programs, changes of mode, and a fit."""
+    """All ways for each model, other programs, and changes of mode."""
     for name, (_, _, many, few) in MODELS.items():
         batch, lanes = measure(Batch(name)), measure(Batch(name, in_lanes=True))
         yield row(f"batch, {name}", many, batch)
-        yield row(f"lanes, {name}", many, lanes, ratio=_ratio("batch : lanes", batch, many, lanes, many))
+        asked = Bound(LANES_ASKED[name]) if name in LANES_ASKED else None
+        yield row(f"lanes, {name}", many, lanes, against=compared("batch : lanes", batch, many, lanes, many, asked))
         for older in NARROWER if name == "crank_rod" and platform.machine() in ("x86_64", "AMD64") else ():
             found = measure(Batch(name, in_lanes=True, narrower=older))
-            yield row(f"lanes, {name}, {older}", many, found, ratio=_ratio("batch : these", batch, many, found, many))
+            told = compared("batch : these", batch, many, found, many, Bound(NARROWER_ASKED[older]))
+            yield row(f"lanes, {name}, {older}", many, found, against=told)
         if name == "crank_rod":
-            yield from _others(many, few, lanes)
+            yield from _others(many, few, batch, lanes)
         new, same = measure(OneByOne(name)), measure(OneByOne(name, new_values=False))
-        yield row(f"simulate, {name}", few, new, ratio=_ratio("this : batch", new, few, batch, many))
-        yield row(f"simulate, {name}, no new value", few, same, ratio=_ratio("new : none", new, few, same, few))
+        yield row(
+            f"simulate, {name}",
+            few,
+            new,
+            against=compared("this : batch", new, few, batch, many, _of_loop(name, new, few)),
+        )
+        yield row(
+            f"simulate, {name}, no new value", few, same, against=compared("new : none", new, few, same, few, NEW_ASKED)
+        )
     yield from _at_one_error()
     quick, slow = measure(Switching(True)), measure(Switching(False))
     yield row("buck_converter, modes in C", None, quick)
-    yield row("buck_converter, modes in Python", None, slow, ratio=_ratio("this : in C", slow, 1, quick, 1))
-    yield row("fit, dc_motor_pump", 200, measure(Fitted()))
+    told = compared("this : in C", slow, 1, quick, 1, Bound(8.0))
+    yield row("buck_converter, modes in Python", None, slow, against=told)
 
 
-def _others(many: int, few: int, lanes: Outcome | Stopped) -> Iterator[Row]:
-    """Two threads by the clock, C by hand, and processes of joblib."""
+def _of_loop(name: str, new: Outcome | Stopped, few: int) -> Bound:
+    asked, before = LOOP_ASKED[name]
+    now = 1e3 * new.cpu / few if isinstance(new, Outcome) else 0.0
+    return Bound(asked, why=f"the loop takes {now:.2g} ms a run and took {before:.3g} when that was asked")
+
+
+def _others(many: int, few: int, batch: Outcome | Stopped, lanes: Outcome | Stopped) -> Iterator[Row]:
+    """Two threads by the clock, C by hand, SciPy, diffrax, and processes of joblib."""
     both = measure(Batch("crank_rod", in_lanes=True, threads=2))
-    told = ""
+    told = Told()
     if isinstance(lanes, Outcome) and isinstance(both, Outcome):
-        told = f"one thread : these, by the clock = {lanes.seconds / both.seconds:.3g}"
-    yield row("lanes, crank_rod, two threads", many, both, ratio=told)
+        gain = lanes.seconds / both.seconds
+        busy = f"other programs wanted {os.getloadavg()[0]:.0f} of the {os.cpu_count()} cores"
+        told = Told(f"one thread : these, by the clock = {gain:.3g}", Bound(1.9, why=busy).judge(gain))
+    yield row("lanes, crank_rod, two threads", many, both, against=told)
     by_hand = measure(VectorsByHand())
-    yield row("vectors by hand, crank_rod", many, by_hand, ratio=_ratio("this : lanes", by_hand, many, lanes, many))
+    cost = f"{1e6 * by_hand.cpu / many:.0f} us a run" if isinstance(by_hand, Outcome) else ""
+    asked = Bound(2.0, why=f"that C takes {cost} and the one of before took 76")
+    yield row(
+        "vectors by hand, crank_rod", many, by_hand, against=compared("this : lanes", by_hand, many, lanes, many, asked)
+    )
+    loop = measure(LoopOfSciPy())
+    cost = f"{1e3 * loop.cpu / COMPARED:.2g} ms a run" if isinstance(loop, Outcome) else ""
+    asked = Bound(750.0, why=f"this loop takes {cost} and the one of before took 19.4")
+    told = compared("this : lanes", loop, COMPARED, lanes, many, asked)
+    yield row("SciPy loop, crank_rod", COMPARED, loop, against=told)
+    if find_spec("diffrax"):
+        vmapped = measure(Vmapped(OF_DIFFRAX))
+        to_batch = compared("this : batch", vmapped, OF_DIFFRAX, batch, many, Bound(0.9))
+        to_lanes = compared("this : lanes", vmapped, OF_DIFFRAX, lanes, many, Bound(7.0))
+        yield row("diffrax vmap, crank_rod", OF_DIFFRAX, vmapped, against=together(to_batch, to_lanes))
+    else:
+        yield Row("diffrax vmap, crank_rod", check="absent: 'diffrax' is not installed")
     if not find_spec("joblib"):
         yield Row("joblib, crank_rod", check="absent: 'joblib' is not installed")
         return
-    found = measure(ByJoblib("crank_rod"))
+    found, cost = measure(ByJoblib("crank_rod")), ""
     if isinstance(found, Outcome):
         found = replace(found, cpu=found.facts["else"])
-    yield row("joblib, crank_rod", few, found, ratio=_ratio("this : lanes", found, few, lanes, many))
+        cost = f"{1e3 * found.cpu / few:.2g} ms"
+    asked = Bound(1400.0, why=f"a run of `simulate` takes {cost} there and took 37 ms when that was asked")
+    yield row("joblib, crank_rod", few, found, against=compared("this : lanes", found, few, lanes, many, asked))
 
 
 def _at_one_error() -> Iterator[Row]:
     batch, lanes = measure(AtOneError(False)), measure(AtOneError(True))
     for name, found in (("batch", batch), ("lanes", lanes)):
         yield row(f"P1, {name}", 1_000, found)
-    for label in ("hand-written C, order 8", "SciPy", "diffrax"):
+    for label, asked in (("hand-written C, order 8", (0.95, 8.0)), ("SciPy", None), ("diffrax", None)):
         if not ALL[label].installed():
             yield Row(f"P1, {label}", check=f"absent: '{ALL[label].package}' is not installed")
             continue
@@ -350,14 +476,8 @@ def _at_one_error() -> Iterator[Row]:
             yield row(f"P1, {label}", 1, found)
             continue
         alone = replace(found, cpu=found.facts["solve_s"], seconds=found.facts["solve_s"])
-        ratios = [
-            _ratio(f"this : {name}", alone, 1, ours, 1_000) for name, ours in (("batch", batch), ("lanes", lanes))
-        ]
-        yield row(f"P1, {label}", 1, alone, ratio=", ".join(ratios))
-
-
-def _ratio(words: str, slow: Outcome | Stopped, few: int, quick: Outcome | Stopped, many: int) -> str:
-    """How many times as long a run takes, with what is compared."""
-    if isinstance(slow, Stopped) or isinstance(quick, Stopped) or not (slow.facts["ok"] and quick.facts["ok"]):
-        return ""
-    return f"{words} = {slow.cpu / few / (quick.cpu / many):.3g}"
+        told = together(
+            compared("this : batch", alone, 1, batch, 1_000, Bound(asked[0]) if asked else None),
+            compared("this : lanes", alone, 1, lanes, 1_000, Bound(asked[1]) if asked else None),
+        )
+        yield row(f"P1, {label}", 1, alone, against=told)

@@ -15,7 +15,7 @@ from scipy.linalg import lu_factor, lu_solve
 
 import tellegen as tg
 from tellegen.core.errors import TellegenError
-from tellegen.importing.bond_graph_tools.reading import read_bond_graph_tools
+from tellegen.importing.bond_graph_tools import read_bond_graph_tools
 from tellegen.notations.reading import read_model
 from tellegen.notations.yaml.document import MappingNode, Scalar, SequenceNode, read_document
 

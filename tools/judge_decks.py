@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 import tellegen as tg
 from tellegen.core.errors import TellegenError
-from tellegen.importing.naming import node_names, plain_name
+from tellegen.importing.imported import node_names, plain_name
 from tellegen.importing.spice.deck import GROUND, Card, Circuit, Findings, node, read_deck, split_words, understand
 
 Array = NDArray[np.float64]

@@ -107,7 +107,7 @@ def _macros(tableau: Tableau) -> str:
         "PI_SHARE": "0.04",
         "STABILITY": repr(tableau.stability),
         "STAGE_CODE": _block(_stage_code(tableau)),
-        "BOOK_CODE": _block(_book_code(tableau)),
+        "BOOK_CODE(visit)": _block(_book_code(tableau)),
         "ERROR_0": _sum(tableau.error),
         "ERROR_1": _sum(tableau.second_error),
         "DENSE_CODE": _block(_dense_code(tableau)),
@@ -130,7 +130,7 @@ def _stage_code(tableau: Tableau) -> Iterable[str]:
 def _book_code(tableau: Tableau) -> Iterable[str]:
     for i, weight in tableau.b.items():
         at = "j->y" if i == 0 else f"w->arguments[{i}]"
-        yield f"if (book_stage(w, {weight!r}, w->t + {tableau.c[i]!r} * w->h, {at}, w->k[{i}])) return 1;"
+        yield f"if (visit(w, {weight!r}, w->t + {tableau.c[i]!r} * w->h, {at}, w->k[{i}])) return 1;"
 
 
 def _dense_code(tableau: Tableau) -> Iterable[str]:

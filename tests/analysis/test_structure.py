@@ -14,9 +14,9 @@ from support.networks import Network
 from support.strategies import networks
 from tellegen.analysis.linear_model import linear_model
 from tellegen.analysis.poles import controllability, observability, passivity
-from tellegen.analysis.steady import steady_state
 from tellegen.analysis.summary import split_power
 from tellegen.core.errors import EquationError
+from tellegen.experiments.linearising import steady_state
 from tellegen.notations.reading import read_model
 
 TWINS = (

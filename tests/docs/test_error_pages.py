@@ -101,6 +101,8 @@ WITHOUT_EXAMPLE = {
     **{f"N10{k}": "numbers or signals asked for when a model is compiled" for k in range(5, 10)},
     "N111": "a cache of this machine, not something in a file",
     "N112": "a unit of somebody, and its library",
+    "D010": "met where formulas are worked out, with values that are not those of the file",
+    **{f"N11{k}": "values given to a run, not something in a file" for k in (3, 4)},
     "D325": "said about a unit of somebody, not about a model file",
     "N110": "met when a model is compiled, after its equations",
     **{f"S17{k}": "something asked of a run or met on the way, not something in a file" for k in (5, 6, 7, 8)},

@@ -27,7 +27,7 @@ from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
 from tellegen.scenes.geometry import Box, Point
-from tellegen.scenes.scene import Band, Bond, Label, Ring, Scene, Wire
+from tellegen.scenes.scene import Band, Bond, Label, Ring, Scene, Wire, label_box
 from tellegen.scenes.writers.scene_json import from_json
 from tellegen.schemes import BondGraphScheme, bond_graph
 
@@ -360,6 +360,17 @@ def test_labels_without_room_are_counted() -> None:
     assert pen.left_out == 2
     assert bonds_in_words(scheme_of(EXAMPLES["rlc"]), 1).endswith("; 1 label is left out for want of room")
     assert bonds_in_words(scheme_of(EXAMPLES["rlc"]), 2).endswith("; 2 labels are left out for want of room")
+
+
+def test_a_large_matrix_does_not_push_equations_to_the_edge() -> None:
+    """What is wide on the left begins at the margin; all other signs of equality stand below each other, near it."""
+    scene = draw("corking_machine", "equations").scene
+    assert check_scene(scene) == ()
+    rights = [s for s in scene.shapes if isinstance(s, Label) and s.origin.part == "right"]
+    signs = Counter(round(label_box(label).left) for label in rights)
+    (place, count), *_ = signs.most_common()
+    assert count > len(rights) / 2
+    assert place < scene.box.width / 4
 
 
 def test_equations_are_a_figure() -> None:

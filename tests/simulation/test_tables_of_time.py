@@ -120,3 +120,19 @@ def test_a_dense_measurement_asks_for_fewer_stops_and_hides_no_pulse(at: int, wi
     found = stops(x, pulse)
     assert {x[at - 1], x[at], x[at + wide - 1], x[at + wide]} <= {*found.tolist()}
     assert (found[0], found[-1]) == (0.0, 1.0)
+
+
+@given(st.integers(3, 9900), st.integers(1, 40), st.floats(-4.0, 4.0), st.floats(0.0, 30.0))
+def test_a_dense_smooth_course_stops_few_steps_and_hides_no_pulse(at: int, wide: int, size: float, turn: float) -> None:
+    """Steps end where a pulse of any width begins and ends, or within two points of it; a slow course alone stops hardly any."""
+    x = np.linspace(0.0, 1.0, 10_000)
+    slow = np.sin(turn * x)
+    where = np.arange(10_000)
+    pulse = slow + 10.0**size * np.where(abs(where - at) < wide, np.cos(np.pi * (where - at) / (2 * wide)) ** 2, 0.0)
+    alone, found = (
+        stops_of_table(Table("g", symbol("t"), tuple(x.tolist()), tuple(y.tolist()), interpolation="cubic"))
+        for y in (slow, pulse)
+    )
+    assert len(alone) < 60
+    met = np.searchsorted(x, found)
+    assert np.sum((met >= at - wide - 2) & (met <= at + wide + 2)) >= (2 if at + wide < 9_990 else 1)

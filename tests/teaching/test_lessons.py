@@ -74,7 +74,7 @@ def test_a_page_has_the_language_of_its_steps(tmp_path: Path) -> None:
     page = (tmp_path / "s.html").read_text(encoding="utf-8")
     assert '<html lang="de">' in page
     assert "Schritt für Schritt" in page
-    assert "Wer auf ein Element zeigt" in page
+    assert "Zeigen Sie auf ein Element" in page
     words = re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
     assert not re.search(r"\b(the|of|Dark)\b", words)
 

@@ -21,11 +21,11 @@ from tellegen.compiler.builder import build_program
 from tellegen.compiler.c_source import c_source
 from tellegen.compiler.context import EXTERNAL, ModelData, SignalHost, packed_tables
 from tellegen.compiler.kept_files import CODE_SUFFIX, DistrustError, cache_folder, kept_files
+from tellegen.compiler.mockup_units import UnitHost
 from tellegen.compiler.numeric_model import SparsityPattern, pattern_of_rows
 from tellegen.compiler.program import Program, is_linear_program
 from tellegen.compiler.routines import LONG_RATES, Routines, explicit_form, flatten, implicit_form, sample_groups
 from tellegen.compiler.statements import Routine, operation_count, targets_of, variables_in, variables_read
-from tellegen.compiler.units.library import UnitHost
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph.signals import Break, External, Table
 from tellegen.model.mockup_units import UnitSignal
@@ -85,7 +85,7 @@ def sloped_outputs(further: Iterable[str] = ()) -> Callable[[Program], Sloped]:
     return found
 
 
-UNUSED_BY_OTHERS = ("residual", "tangent_y", "tangent_p", "powers", "stored", "rhs_powers")
+UNUSED_BY_OTHERS = ("residual", "tangent_y", "tangent_p", "powers", "stored", "rhs_powers", "contents")
 """Routines of our own solvers and books."""
 
 

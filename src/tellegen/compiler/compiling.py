@@ -1,5 +1,6 @@
 """From a causal graph to fast functions, in one call."""
 
+import math
 import os
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, listing
 from tellegen.core.union_find import strong_components
 from tellegen.equations.system import parameter_values
-from tellegen.expressions import Expression, number, symbol
+from tellegen.expressions import Expression, number, symbol, to_text
 from tellegen.graph import SourceLaw
 from tellegen.graph.signals import SignalLaw
 
@@ -162,14 +163,18 @@ def _with_values(
         parameters=tuple(made.base),
         parameter_values=_base_values(program, made.base, values),
         memory=tuple(law.name for law, _ in program.signals.samples),
-        initial_memory=_numbers([law.initial for law, _ in program.signals.samples], values),
+        initial_memory=np.array(
+            [_number(law.initial, values, f"what '{law.name}' holds at first") for law, _ in program.signals.samples]
+        ),
         observables=tuple(o for o, _ in program.observables),
         events=tuple(e for e, _ in program.events),
+        contents=tuple(made.y.index(k) for k, _, _ in program.contents),
         sample_groups=_sample_groups(program, values),
         delays=_delays(program, values),
         breaks=_breaks(program, values),
         crossings=_of_time(program.signals.crossings, values),
         courses=_of_time(program.signals.courses, values),
+        unfelt=_of_time(_unfelt(program), values),
         explicit=made.explicit,
         linear=made.linear,
         pattern=made.pattern,
@@ -237,23 +242,32 @@ def _base_values(program: Program, base: Sequence[str], values: Values) -> Array
     return np.array([values[name] for name in base])
 
 
-def _numbers(expressions: Sequence[Expression], values: Values) -> Array:
-    """The values of formulas of parameters."""
-    return np.array([e.evaluate(values) for e in expressions])
+def _number(formula: Expression, values: Values, subject: str) -> float:
+    """The value of a formula of parameters. Raises: CompilerError (N113) where that is no finite number."""
+    try:
+        value = formula.evaluate(values)
+        reason = "" if math.isfinite(value) else "it is beyond the range of a number"
+    except ArithmeticError as problem:
+        value, reason = math.nan, str(problem)
+    if reason:
+        what = f"{subject}, {to_text(formula)}, has no value: {reason}"
+        fix = "give parameters with which it has one"
+        raise rules.FORMULA_WITHOUT_VALUE.error(what, fix=fix, members=sorted(formula.free_symbols))
+    return value
 
 
 def _initial_values(causal: CausalGraph, values: Values) -> dict[str, float]:
     graph = causal.graph
     initial = {graph.ports[k].state: e for k in causal.integral if (e := graph.ports[k].initial_state) is not None}
     initial |= {law.name: law.initial for law in graph.signals if hasattr(law, "initial")}
-    return {name: e.evaluate(values) for name, e in initial.items()}
+    return {name: _number(e, values, f"the initial value of '{name}'") for name, e in initial.items()}
 
 
 def _sample_groups(program: Program, values: Values) -> tuple[numeric_model.SampleGroup, ...]:
     found = []
     for members in sample_groups(program.signals.samples):
         law = program.signals.samples[members[0]][0]
-        period, offset = _numbers([law.period, law.offset], values).tolist()
+        period, offset = (_number(e, values, f"a time of '{law.name}'") for e in (law.period, law.offset))
         found.append(numeric_model.SampleGroup(period, offset, tuple(members)))
     return tuple(found)
 
@@ -264,7 +278,8 @@ def _delays(program: Program, values: Values) -> tuple[numeric_model.SignalDelay
     returning = _returning_delays(program)
     found = []
     for law, k in program.signals.delays:
-        by, initial = _numbers([law.by, law.initial], values).tolist()
+        by = _number(law.by, values, f"the delay of '{law.name}'")
+        initial = _number(law.initial, values, f"what '{law.name}' holds at first")
         found.append(numeric_model.SignalDelay(law.name, place[k], by, initial, law.name in returning))
     return tuple(found)
 
@@ -280,6 +295,13 @@ def _returning_delays(program: Program) -> set[str]:
     return {name for members in loops for name in members}
 
 
+def _unfelt(program: Program) -> list[Expression]:
+    """Formulas of time that drive a source which no rate reads: a resistor across a source, beside a circuit of its own."""
+    read = {target for step in program.core for target in step.targets}
+    known = {TIME, *program.parameters}
+    return [e for k, e in program.signals.driven.items() if k not in read and TIME in e.free_symbols <= known]
+
+
 def _of_time(formulas: Iterable[Expression], values: Values) -> tuple[Expression, ...]:
     """Formulas of time and parameters as formulas of time alone."""
     return tuple(e.substitute({n: number(values[n]) for n in e.free_symbols - {TIME}}) for e in formulas)
@@ -288,6 +310,6 @@ def _of_time(formulas: Iterable[Expression], values: Values) -> tuple[Expression
 def _breaks(program: Program, values: Values) -> tuple[numeric_model.BreakTimes, ...]:
     found = []
     for known in program.signals.breaks:
-        period = None if known.period is None else known.period.evaluate(values)
-        found.append(numeric_model.BreakTimes(known.at.evaluate(values), period))
+        period = None if known.period is None else _number(known.period, values, "the period of a signal")
+        found.append(numeric_model.BreakTimes(_number(known.at, values, "the time of a change"), period))
     return tuple(found)

@@ -137,6 +137,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "balance": ("y", "yp"),
     "powers": ("y", "yp"),
     "events": ("y", "yp"),
+    "contents": ("y", "yp"),
     "sample": ("y", "yp"),
 }
 """The functions of model.h with the arrays that each is given after context and time; the array of its results comes last."""

@@ -59,6 +59,8 @@ typedef int tg_following_fn(tg_context *c, double t, const double *y, double *ou
 /* formulas of parameters: the first y and memory; periods and offsets of sampled groups, then break times and their periods (0: once),
  * then delays; the parameters given by others. And those of time that vanish where a formula jumps or bends */
 typedef int tg_constants_fn(tg_context *c, double t, double *out);
+/* of each storage whose law bends what it keeps, and the slope of the law: two numbers each */
+typedef int tg_contents_fn(tg_context *c, double t, const double *y, const double *yp, double *out);
 /* event functions: one number each, an event where it changes sign */
 typedef int tg_events_fn(tg_context *c, double t, const double *y, const double *yp, double *g);
 /* sampled signals: next values of memory, from those before the instant */

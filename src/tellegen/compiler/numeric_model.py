@@ -202,11 +202,15 @@ class NumericModel:
     """Formulas of time that vanish where signals jump or bend."""
     courses: tuple[Expression, ...]
     """Formulas of time that may rest for long and then move."""
+    unfelt: tuple[Expression, ...]
+    """Formulas of time that drive powers and that no rate reads: no error of a state tells how fast they are."""
     explicit: bool
     linear: bool
     pattern: SparsityPattern
     colours: Integers
     addresses: Mapping[str, int]
+    contents: tuple[int, ...] = ()
+    """The places in y of storages whose laws bend: of them `contents` tells what they keep."""
     initial: Mapping[str, float] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     backend: Literal["c", "python"] = "c"
@@ -468,7 +472,7 @@ class NumericModel:
             index = context.failed
             what = self.variables[index] if index is not None and index < len(self.variables) else "a variable"
             inside = index is not None and index >= self.size + len(self.observables)
-            raise FloatingPointError(f"'{what}' {'was not found' if inside else 'is not a finite number'}")
+            raise rules.OutsideError(f"'{what}' {'was not found' if inside else 'is not a finite number'}", self.name)
 
     # -- models written by hand ------------------------------------------------------------------------------------------------
 
@@ -513,6 +517,7 @@ class NumericModel:
             "breaks": (),
             "crossings": (),
             "courses": (),
+            "unfelt": (),
             "variables": (*states, *unknowns),
             "data": ModelData(scratch=size),
         }

@@ -137,6 +137,7 @@ class Observation:
         self.observables: list[tuple[Observable, int]] = []
         self.books = BookVariables([], [], [], [])
         self.events: list[tuple[EventFunction, int]] = []
+        self.contents: list[tuple[int, int, int]] = []
         self._modulated: list[tuple[str, int, int]] = []
         self._states_of_field = {
             k: frozenset(self.graph.ports[j].state for j in coupled.ports)
@@ -159,6 +160,7 @@ class Observation:
         self._show_signals()
         self._add_transitions()
         builder.scheduler.settle()
+        self._follow_contents()
         self._modulation()
         builder.scheduler.settle()
         # Last, for it reads the steps: a law that only something observed needs may jump without anybody minding.
@@ -189,6 +191,7 @@ class Observation:
             observables=self.observables,
             books=self.books,
             events=self.events,
+            contents=self.contents,
             signals=signals,
             parameters=tuple(graph.parameters),
             formulas=_in_order(builder.formulas),
@@ -366,6 +369,20 @@ class Observation:
             name = f"{where} jumps or bends"
             event = EventFunction(name, where, 0, "restart" if expression in jumping else "bend")
             self.events.append((event, self._value(name, expression, None)))
+
+    def _follow_contents(self) -> None:
+        """What storages with bent laws keep: a step that flies over a steep part of one is found by it."""
+        builder = self.builder
+        for k, state in zip(builder.causal.integral, builder.states, strict=True):
+            port, at = self.graph.ports[k], {ARGUMENT: variable(builder.output(k))}
+            law = port.law
+            if not isinstance(law, StorageLaw) or law.content is None or k in builder.field_rows:
+                continue
+            slope = law.content.derivative(ARGUMENT)
+            # Where displacements move the law too, its content grows by more than its slope tells.
+            if ARGUMENT in slope.free_symbols and not builder.moves(law.content):
+                kept = self._value(f"content of {port.element}", law.content.substitute(at), port)
+                self.contents.append((state, kept, self._value(f"slope of {port.element}", slope.substitute(at), port)))
 
     # -- items -----------------------------------------------------------------------------------------------------------------
 

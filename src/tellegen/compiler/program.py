@@ -46,6 +46,8 @@ class ProgramSignals:
     breaks: list[Break] = field(default_factory=list)
     crossings: dict[Expression, None] = field(default_factory=dict)
     courses: dict[Expression, None] = field(default_factory=dict)
+    driven: dict[int, Expression] = field(default_factory=dict)
+    """What sources that a signal drives decide, and the formula."""
     of_time: dict[str, Expression] = field(default_factory=dict)
     """Signals that follow from time and parameters alone, written out."""
 
@@ -74,6 +76,7 @@ class Program:
     observables: list[tuple[Observable, int]]
     books: BookVariables
     events: list[tuple[EventFunction, int]]
+    contents: list[tuple[int, int, int]]
     signals: ProgramSignals
     parameters: tuple[str, ...]
     formulas: Mapping[str, Expression]

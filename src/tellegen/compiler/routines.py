@@ -441,7 +441,7 @@ class Routines:
     def values(self) -> list[Routine]:
         """The routines without slopes."""
         found = [self._routine("residual", self.form.statements, self.form.residuals)]
-        found += [self._observe(), *self._books(), self._events(), *self._samples()]
+        found += [self._observe(), *self._books(), self._events(), *self._contents(), *self._samples()]
         if self.explicit is not None:
             found += self._rates(self.explicit, next(routine for routine in found if routine.name == "powers"))
         return found
@@ -489,6 +489,11 @@ class Routines:
         results = [self.flat.value(k) for _, k in self.flat.program.events]
         statements = needed_statements(self._everything(), results)
         return Routine("events", statements, results, self.leaves, unknown=self.unknown, checked=False)
+
+    def _contents(self) -> list[Routine]:
+        """What storages with bent laws keep, and the slopes of their laws: what steps are checked by."""
+        results = self._values(k for _, *both in self.flat.program.contents for k in both)
+        return [self._routine("contents", self._everything(), results, len(self.form.y))] if results else []
 
     def _samples(self) -> list[Routine]:
         """One routine for each group of signals sampled together, named by its number."""

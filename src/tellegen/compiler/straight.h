@@ -3,17 +3,39 @@
  * 1993) and Taylor's. Where an argument is too large to be reduced, the result is not a number: whoever made the run makes it again by the
  * library. TG_INLINE says how a function is put in.
  */
-#ifndef NAN
-#define NAN (0.0 / 0.0)
+#ifdef __CUDACC__
+/* A quotient of numbers would be divided anew at each place. */
+#define NAN __int_as_float(0x7fffffff)
+#define INFINITY __int_as_float(0x7f800000)
 #endif
-#ifndef INFINITY
-#define INFINITY (1.0 / 0.0)
+
+/* Quotients and roots. On a card those of the library branch for numbers near the ends of the range, which keeps what stands beside them from
+ * being interleaved: there an estimate is refined to the last place or two, and what is nearly zero or no number leads to none. */
+#if defined(__CUDACC__) && defined(TG_SINGLE)
+static TG_INLINE double tg_over(double a, double b) { return __fdividef(a, b); }
+static TG_INLINE double tg_root(double x) { return x == 0.0 ? 0.0 : x * rsqrtf(x); }
+#elif defined(__CUDACC__)
+static TG_INLINE double tg_over(double a, double b) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
+  const double e = fma(-b, r, 1.0), once = fma(r, fma(e, e, e), r), q = a * once;
+  return fma(once, fma(-b, q, a), q);
+}
+static TG_INLINE double tg_root(double x) {
+  double r;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  const double e = fma(-x * r, r, 1.0), once = fma(r * e, fma(0.375, e, 0.5), r), q = x * once;
+  return x == 0.0 ? 0.0 : fma(0.5 * once, fma(-q, q, x), q);
+}
+#else
+static TG_INLINE double tg_over(double a, double b) { return a / b; }
+static TG_INLINE double tg_root(double x) { return sqrt(x); }
 #endif
 
 static TG_INLINE double tg_min(double a, double b) { return a < b ? a : b; }
 static TG_INLINE double tg_max(double a, double b) { return a > b ? a : b; }
 static TG_INLINE double tg_sign(double x) { return (x > 0.0 ? 1.0 : 0.0) - (x < 0.0 ? 1.0 : 0.0); }
-static TG_INLINE double tg_hypot(double x, double y) { return sqrt(x * x + y * y); }
+static TG_INLINE double tg_hypot(double x, double y) { return tg_root(x * x + y * y); }
 
 #ifdef TG_SINGLE
 static TG_INLINE double tg_sin(double x) { return sinf(x); }
@@ -57,16 +79,27 @@ static TG_INLINE double tg_cosine(double z) {
     z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11))))));
 }
 
+/* The first of two numbers where a whole number is even, the second where it is odd: by their bits, for a choice may become a branch, in which
+ * sines are worked out one after the other. */
+static TG_INLINE double tg_either(double even, double odd, long long which) {
+  tg_bits a, b;
+  const long long all = -(which & 1);
+  a.value = even;
+  b.value = odd;
+  a.bits = (a.bits & ~all) | (b.bits & all);
+  return a.value;
+}
+
 static TG_INLINE double tg_sin(double x) {
   tg_bits turned;
   const double r = tg_reduced(x, &turned), z = r * r;
-  return tg_turned(turned.bits & 1 ? tg_cosine(z) : tg_sine(r, z), turned.bits);
+  return tg_turned(tg_either(tg_sine(r, z), tg_cosine(z), turned.bits), turned.bits);
 }
 
 static TG_INLINE double tg_cos(double x) {
   tg_bits turned;
   const double r = tg_reduced(x, &turned), z = r * r;
-  return tg_turned(turned.bits & 1 ? tg_sine(r, z) : tg_cosine(z), turned.bits + 1);
+  return tg_turned(tg_either(tg_cosine(z), tg_sine(r, z), turned.bits), turned.bits + 1);
 }
 
 static TG_INLINE double tg_exp(double x) {
@@ -103,7 +136,7 @@ static TG_INLINE double tg_log(double x) {
   part.bits = whole.bits - (from & (long long)0xfff0000000000000LL);
   whole.bits = ((from >> 52) & 0xfff) ^ 0x4330000000000800LL;
   const double k = whole.value - 4503599627372544.0;
-  const double f = part.value - 1.0, s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
+  const double f = part.value - 1.0, s = tg_over(f, 2.0 + f), z = s * s, half = 0.5 * f * f;
   const double r = z * (6.666666666666735130e-01 + z * (3.999999999940941908e-01 + z * (2.857142874366239149e-01 +
     z * (2.222219843214978396e-01 + z * (1.818357216161805012e-01 + z * (1.531383769920937332e-01 + z * 1.479819860511658591e-01))))));
   const double found = k * 6.93147180369123816490e-01 - ((half - (s * (half + r) + k * 1.90821492927058770002e-10)) - f);
@@ -118,7 +151,7 @@ static TG_INLINE double tg_atan(double x) {
     a < 2.4375 ? 9.82793723247329054082e-01 : 1.57079632679489655800e+00;
   const double rest = a < 0.4375 ? 0.0 : a < 0.6875 ? 2.26987774529616870924e-17 : a < 1.1875 ? 3.06161699786838301793e-17 :
     a < 2.4375 ? 1.39033110312309984516e-17 : 6.12323399573676603587e-17;
-  const double t = up / down, z = t * t;
+  const double t = tg_over(up, down), z = t * t;
   const double p = z * (3.33333333333329318027e-01 + z * (-1.99999999998764832476e-01 + z * (1.42857142725034663711e-01 +
     z * (-1.11111104054623557880e-01 + z * (9.09088713343650656196e-02 + z * (-7.69187620504482999495e-02 +
     z * (6.66107313738753120669e-02 + z * (-5.83357013379057348645e-02 + z * (4.97687799461593236017e-02 +
@@ -134,13 +167,13 @@ static TG_INLINE double tg_floor(double x) {
 #endif
 
 static TG_INLINE double tg_ceil(double x) { return -tg_floor(-x); }
-static TG_INLINE double tg_tan(double x) { return tg_sin(x) / tg_cos(x); }
+static TG_INLINE double tg_tan(double x) { return tg_over(tg_sin(x), tg_cos(x)); }
 static TG_INLINE double tg_pow(double x, double e) { return tg_exp(e * tg_log(x)); }
-static TG_INLINE double tg_asin(double x) { return tg_atan(x / sqrt((1.0 - x) * (1.0 + x))); }
-static TG_INLINE double tg_acos(double x) { return 2.0 * tg_atan(sqrt((1.0 - x) / (1.0 + x))); }
+static TG_INLINE double tg_asin(double x) { return tg_atan(tg_over(x, tg_root((1.0 - x) * (1.0 + x)))); }
+static TG_INLINE double tg_acos(double x) { return 2.0 * tg_atan(tg_root(tg_over(1.0 - x, 1.0 + x))); }
 
 static TG_INLINE double tg_atan2(double y, double x) {
-  const double right = tg_atan(y / x), half = y < 0.0 ? -3.14159265358979323846 : 3.14159265358979323846;
+  const double right = tg_atan(tg_over(y, x)), half = y < 0.0 ? -3.14159265358979323846 : 3.14159265358979323846;
   const double upright = y == 0.0 ? 0.0 : 0.5 * half;
   return x > 0.0 ? right : x < 0.0 ? right + half : upright;
 }
@@ -149,18 +182,18 @@ static TG_INLINE double tg_sinh(double x) {
   const double z = x * x, e = tg_exp(fabs(x));
   const double small = x + x * z * (0.16666666666666666 + z * (0.008333333333333333 + z * (0.0001984126984126984 +
     z * (2.7557319223985893e-06 + z * (2.505210838544172e-08 + z * 1.6059043836821613e-10)))));
-  const double large = 0.5 * (e - 1.0 / e);
+  const double large = 0.5 * (e - tg_over(1.0, e));
   return z < 0.25 ? small : x < 0.0 ? -large : large;
 }
 
 static TG_INLINE double tg_cosh(double x) {
   const double e = tg_exp(fabs(x));
-  return 0.5 * (e + 1.0 / e);
+  return 0.5 * (e + tg_over(1.0, e));
 }
 
 static TG_INLINE double tg_tanh(double x) {
   const double z = x * x, e = tg_exp(-2.0 * fabs(x));
-  const double small = x * (135135.0 + z * (17325.0 + z * (378.0 + z))) / (135135.0 + z * (62370.0 + z * (3150.0 + z * 28.0)));
-  const double large = (1.0 - e) / (1.0 + e);
+  const double small = tg_over(x * (135135.0 + z * (17325.0 + z * (378.0 + z))), 135135.0 + z * (62370.0 + z * (3150.0 + z * 28.0)));
+  const double large = tg_over(1.0 - e, 1.0 + e);
   return z < 0.0625 ? small : x < 0.0 ? -large : large;
 }

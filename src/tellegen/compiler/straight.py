@@ -7,7 +7,8 @@ side of every bend of formulas and tables they are.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -42,6 +43,7 @@ from tellegen.expressions import (
     Mul,
     Number,
     Symbol,
+    call,
     logic,
     number,
     postorder,
@@ -238,6 +240,7 @@ class _Simplified:
             self._follow(statement)
         self.results = [self.constants.named(e) if self._is_still(e) else e for e in map(self._made, routine.results)]
         self.statements = needed_statements(self.statements, self.results)
+        self._turn_together()
 
     def _is_still(self, formula: Expression) -> bool:
         return self.constants.level_of(formula) < MOVING
@@ -336,6 +339,48 @@ class _Simplified:
         factor = product((scale, number(term.coefficient), *(power(base, number(e)) for base, e in still)))
         return product((self.constants.named(factor), rest))
 
+    def _turn_together(self) -> None:
+        """Waves whose angles differ by what does not move (the phases of a machine) follow from the sine and the cosine of one.
+
+        Each costs as much as twenty products, and sine and cosine of one angle together hardly more than one of them.
+        """
+        formulas = [e for s in self.statements for e in expressions_of(s)]
+        waves = [n for n in postorder(*formulas, *self.results) if isinstance(n, Call) and n.name in ("sin", "cos")]
+        parts = {node.args[0]: self._without_still(node.args[0]) for node in waves}
+        shared = {moving for moving, many in Counter(moving for moving, _ in parts.values()).items() if many > 1}
+        made: dict[Expression, Expression] = {}
+
+        def changed(formula: Expression) -> Expression:
+            for node in postorder(formula):
+                if node not in made:
+                    whole = rebuild(node, tuple(made[arg] for arg in node.args))
+                    if isinstance(node, Call) and node in known and known[node][1] is not ZERO:
+                        whole = self._shifted(node.name, made[known[node][0]], known[node][1])
+                    made[node] = whole
+            return made[formula]
+
+        known = {node: parts[node.args[0]] for node in waves if parts[node.args[0]][0] in shared}
+        if known:
+            for moving, _ in known.values():
+                changed(moving)
+            self.statements = [_with_changed(statement, changed) for statement in self.statements]
+            self.results = list(map(changed, self.results))
+
+    def _without_still(self, angle: Expression) -> tuple[Expression, Expression]:
+        """The part of an angle that moves, and the rest."""
+        if not isinstance(angle, Add):
+            return angle, ZERO
+        moving = total(number(q) * term for term, q in angle.terms if not self._is_still(term))
+        return moving, total(
+            (number(angle.constant), *(number(q) * term for term, q in angle.terms if self._is_still(term)))
+        )
+
+    def _shifted(self, name: str, angle: Expression, by: Expression) -> Expression:
+        """sin(angle + by) or cos(angle + by)."""
+        along, across = (self.constants.named(call(word, by)) for word in ("cos", "sin"))
+        sine, cosine = call("sin", angle), call("cos", angle)
+        return along * sine + across * cosine if name == "sin" else along * cosine - across * sine
+
     # -- As text ---------------------------------------------------------------------------------------------------------------
 
     def function(self, reads: "_Reads") -> tuple[list[str], list[str]]:
@@ -373,6 +418,19 @@ class _Simplified:
         formulas = [e for s in self.statements for e in expressions_of(s)]
         found = dict.fromkeys(bend for node in postorder(*formulas, *self.results) for bend in kinks(node))
         return [e for e in found if self.constants.level_of(e) == MOVING and not e.free_symbols <= {self.time}]
+
+
+def _with_changed(statement: Statement, changed: Callable[[Expression], Expression]) -> Statement:
+    """A statement of straight lines with other formulas."""
+    match statement:
+        case Let(target, value):
+            return Let(target, changed(value))
+        case Solve(targets, matrix, right):
+            return Solve(targets, tuple(tuple(map(changed, row)) for row in matrix), tuple(map(changed, right)))
+        case Read():
+            return replace(statement, arguments=tuple(map(changed, statement.arguments)))
+        case _:
+            return statement
 
 
 MOST_SIDES: Final = 1 << 24
@@ -504,12 +562,12 @@ def _eliminated(targets: Sequence[int], matrix: Sequence[Sequence[str]], right: 
             rows[k] = [*above[:k], *(named(f"{swap} ? {b} : {a}") for a, b in pairs)]
             rows[i] = [*below[:k], *(named(f"{swap} ? {a} : {b}") for a, b in pairs)]
         for i in range(k + 1, n):
-            factor = named(f"{rows[i][k]} / {rows[k][k]}")
+            factor = named(f"tg_over({rows[i][k]}, {rows[k][k]})")
             rest = [named(f"{rows[i][j]} - {factor}*{rows[k][j]}") for j in range(k + 1, n + 1)]
             rows[i] = [*rows[i][: k + 1], *rest]
     found: list[str] = []
     for k in reversed(range(n)):
         less = "".join(f" - {rows[k][k + 1 + j]}*{name}" for j, name in enumerate(found))
-        lines.append(f"const double v{targets[k]} = ({rows[k][n]}{less}) / {rows[k][k]};")
+        lines.append(f"const double v{targets[k]} = tg_over({rows[k][n]}{less}, {rows[k][k]});")
         found.insert(0, f"v{targets[k]}")
     return lines

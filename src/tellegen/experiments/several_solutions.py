@@ -5,17 +5,23 @@ one unknown between changes of sign of its residual, several by Newton's method 
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, final
 
 import numpy as np
 
-from tellegen.compiler.context import Array, ModelContext
-from tellegen.compiler.loop_residuals import LoopResidual, bent_loops
-from tellegen.compiler.numeric_model import NumericModel
+from tellegen.causality import CausalGraph
+from tellegen.compiler.builder import build_program
+from tellegen.compiler.code import base_parameters
+from tellegen.compiler.context import Array, ModelContext, address_of, packed_tables
+from tellegen.compiler.interpreter import Interpreter
+from tellegen.compiler.newton_search import ROUNDING
+from tellegen.compiler.numeric_model import PROTOTYPES, NumericModel
+from tellegen.compiler.routines import Routines, flatten, implicit_form
+from tellegen.compiler.statements import Newton, Routine, needed_statements
 from tellegen.core.domains import other_side
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import listing
@@ -26,6 +32,56 @@ from tellegen.graph import ResistiveLaw
 from tellegen.graph.power_graph import ARGUMENT, Port
 from tellegen.results.run import Run
 from tellegen.simulation.problem import Problem
+
+
+@final
+class _LoopResidual:
+    """The residuals of the unknowns of one loop, the rest of the model standing still; they wait in a context from `scratch` on."""
+
+    def __init__(
+        self, routine: Routine, loop: Newton, names: Sequence[str], tables: Array, places: Sequence[int]
+    ) -> None:
+        self.names, self.count, self.scratch = tuple(names), len(names), loop.scratch
+        # The interpreter lives as long as its addresses are called.
+        self._owner = Interpreter([routine], tables, places)
+        self._function = PROTOTYPES["tangent"](self._owner.addresses["tangent"])
+
+    def at(self, unknowns: Array, t: float, y: Array, yp: Array, context: ModelContext) -> Array:
+        """The residuals; zero where rounding decides them, and not a number where a law has no value."""
+        found = np.full(2 * self.count, np.nan)
+        arrays = [np.ascontiguousarray(a, dtype=float) for a in (y, yp, unknowns)]
+        failed = context.struct.failed
+        self._function(context.address, t, *map(address_of, arrays), None, None, address_of(found))
+        context.struct.failed = failed
+        residuals, terms = found[: self.count], found[self.count :]
+        return np.where(np.abs(residuals) <= ROUNDING * terms, 0.0, residuals)
+
+
+def _bent_loops(model: NumericModel, most: int) -> list[_LoopResidual]:
+    """The loops of a compiled model that are not linear, of so many unknowns at most."""
+    causal = None if model.made_by is None else model.made_by[1][0]
+    # What a solver has among its own variables it solves for itself, of large models.
+    if not isinstance(causal, CausalGraph) or model.unknowns:
+        return []
+    program = build_program(causal)
+    if not program.unknowns:
+        return []
+    flat, base = flatten(program), base_parameters(program)
+    form = implicit_form(flat)
+    leaves = Routines(flat, form, None, base).leaves
+    tables, places = packed_tables(program.signals.tables)
+    found = []
+    for k, statement in enumerate(form.statements):
+        if isinstance(statement, Newton) and not statement.linear and len(statement.unknowns) <= most:
+            results = (*statement.residuals, *statement.terms)
+            needed = needed_statements([*form.statements[:k], *statement.body, *statement.measures], results)
+            # As directions of a tangent, which a function of model.h is given beside y and yp.
+            own = {unknown: ("dy", i) for i, unknown in enumerate(statement.unknowns)}
+            routine = Routine("tangent_y", needed, results, leaves | own, checked=False)
+            names = [program.names[unknown] for unknown in statement.unknowns]
+            found.append(_LoopResidual(routine, statement, names, tables, places))
+    return found
+
 
 MOST_UNKNOWNS: Final = 8
 MOST_TOLD: Final = 4
@@ -115,10 +171,10 @@ class _Start:
         if made.past is not None:
             made.past.tie(self.context)
 
-    def residual(self, loop: LoopResidual, unknowns: Array) -> Array:
+    def residual(self, loop: _LoopResidual, unknowns: Array) -> Array:
         return loop.at(unknowns, self.t, self.y, self.yp, self.context)
 
-    def near(self, loop: LoopResidual, unknowns: Array) -> tuple[Array, Array] | None:
+    def near(self, loop: _LoopResidual, unknowns: Array) -> tuple[Array, Array] | None:
         """The solution that is found from a point, and what is observed at it; None where none is."""
         kept = self.context.values[loop.scratch : loop.scratch + loop.count]
         kept[:] = unknowns
@@ -129,7 +185,7 @@ class _Start:
         return kept.copy(), seen
 
 
-def _points(start: _Start, loop: LoopResidual, taken: Array) -> list[Array]:
+def _points(start: _Start, loop: _LoopResidual, taken: Array) -> list[Array]:
     """Where other solutions are, of one unknown, or where they are looked for from."""
     if loop.count == 1:
         around = np.concatenate([GRID, taken[0] + GRID[np.abs(GRID) < 10.0 * (abs(taken[0]) or 1.0)]])
@@ -145,7 +201,7 @@ def _points(start: _Start, loop: LoopResidual, taken: Array) -> list[Array]:
     return [*along, *spread, *(size * spread)]
 
 
-def _solutions(start: _Start, loop: LoopResidual, taken: Array) -> list[Array]:
+def _solutions(start: _Start, loop: _LoopResidual, taken: Array) -> list[Array]:
     """What is observed at each solution, that of the run first."""
     found = [start.near(loop, point) for point in (taken, *_points(start, loop, taken))]
     made = [one for one in found if one is not None]
@@ -207,7 +263,7 @@ def _between(f: Callable[[float], float], a: float, u: float, b: float, v: float
 def _findings(run: Run, problem: Problem, falling: list[Port]) -> Iterator[Finding]:
     start = _Start(run, problem)
     place = {o.name: k for k, o in enumerate(start.model.observables)}
-    for loop in bent_loops(start.model, MOST_UNKNOWNS):
+    for loop in _bent_loops(start.model, MOST_UNKNOWNS):
         if not place.keys() >= set(loop.names):
             continue
         found = _solutions(start, loop, run.table(loop.names)[0])

@@ -13,16 +13,14 @@ from tellegen.exporting import rules
 from tellegen.exporting.diagram import Diagram
 from tellegen.exporting.diagram_building import block_diagram
 from tellegen.exporting.firmware.source import c_files
-from tellegen.exporting.fmu.unit import fmu_files
-from tellegen.exporting.matlab_modes import hybrid_run_file, modes_file
-from tellegen.exporting.matlab_program import parameters_file, program_name, run_file
+from tellegen.exporting.fmu.unit import fmu_files, ssp_files
+from tellegen.exporting.matlab_program import hybrid_run_file, modes_file, parameters_file, program_name, run_file
 from tellegen.exporting.mode_diagrams import mode_diagrams
 from tellegen.exporting.modelica.package import modelica_files
 from tellegen.exporting.python.functions import python_files
 from tellegen.exporting.simulink import build_file
 from tellegen.exporting.simulink_modes import HybridBuilder
 from tellegen.exporting.slx import NOTICE, slx_files
-from tellegen.exporting.ssp import ssp_files
 from tellegen.expressions.matlab import matlab_name
 from tellegen.graph import lower
 from tellegen.model.model import Model

@@ -8,8 +8,12 @@ Dormand and Prince otherwise, all written out, so that Octave and MATLAB take th
 sampled signals take their values, and remembers its steps where signals are delayed.
 
 What does not depend on the model is MATLAB in the folder `matlab`, one file for each thing that a program may need. Words with
-`$` in it are filled in. Lines that begin with `@` are places where programs with delays have more lines (`plain_hooks`,
-`hooks_in_modes`).
+`$` in it are filled in. Lines that begin with `@` are places where programs with delays have more lines (`_plain_hooks`,
+`_hooks_in_modes`).
+
+Of a model with modes there are blocks for each mode, stepped until a guard rises. Of all modes that agree with themselves the
+nearest is taken next, one without a jump before one with. What follows others is handed over by conservation of contents. An
+impact gives every storage 1 + e times the jump of a plastic one.
 
 An interpreter pays for every evaluation, and a method of high order needs the fewest of them for the accuracy asked for: order 8,
 as our own solver takes. What remembers a past reads it between steps, and keeps to the shorter steps of order 5.
@@ -28,6 +32,7 @@ import numpy as np
 from tellegen.compiler.context import monotone_slopes
 from tellegen.core.names import TIME
 from tellegen.exporting.diagram import Diagram, Formula, Hold, Inertia, TransportDelay, formula_of
+from tellegen.exporting.mode_diagrams import HybridDiagram, ModeDiagram
 from tellegen.expressions import Add, Expression, Mul, call, number, power, product, total
 from tellegen.expressions.matlab import MatlabLines, constant_parts, has_choice, matlab_name, pointwise
 from tellegen.graph.signals import Table
@@ -83,21 +88,21 @@ def _advance(name: str, hooks: Mapping[str, str], **values: object) -> str:
     return "\n".join(program_part(part, hooks, **values) for part in parts)
 
 
-def tableau_5() -> str:
+def _tableau_5() -> str:
     """The method of order 5 as fractions, which are rounded once in whichever tool reads them."""
     return program_part("dormand_prince_5").rstrip()
 
 
 # Order 5 and order 8 differ in their tableau and in how they judge the error, and in nothing else.
-def explicit_steps_5(hooks: Mapping[str, str]) -> str:
+def _explicit_steps_5(hooks: Mapping[str, str]) -> str:
     """Explicit steps of order 5."""
     error = f"tg_error = norm(tg_s * (tg_k * tg_e) ./ ({ATOL} + {RTOL} * max(abs(tg_x), abs(tg_next))), inf);"
     return _advance(
-        "explicit_steps", hooks, tableau=tableau_5(), error=error, inner=5, stages=6, slopes=7, order=5, first=1e-5
+        "explicit_steps", hooks, tableau=_tableau_5(), error=error, inner=5, stages=6, slopes=7, order=5, first=1e-5
     )
 
 
-def explicit_steps_8(hooks: Mapping[str, str]) -> str:
+def _explicit_steps_8(hooks: Mapping[str, str]) -> str:
     """Explicit steps of order 8, with the coefficients of our own solver."""
     tableau = program_part(
         "dormand_prince_8",
@@ -118,13 +123,13 @@ BEGIN = "tg_past('begin');"
 KEPT = "tg_remember(tg_now, tg_s, {states}, [tg_low, tg_high], tg_held, tg_w, tg_p);"
 
 
-# A step that reaches beyond the shortest delay would read a past that is not yet there.
-def shortest(delays: Sequence[TransportDelay]) -> str:
+# A step that reaches beyond the _shortest delay would read a past that is not yet there.
+def _shortest(delays: Sequence[TransportDelay]) -> str:
     """No step may reach beyond what the past already tells."""
     return repr(min(delay.by for delay in delays))
 
 
-def plain_hooks(delays: Sequence[TransportDelay], *, stiff: bool) -> dict[str, str]:
+def _plain_hooks(delays: Sequence[TransportDelay], *, stiff: bool) -> dict[str, str]:
     """How the steps of a model without modes remember."""
     if not delays:
         return {}
@@ -135,20 +140,20 @@ def plain_hooks(delays: Sequence[TransportDelay], *, stiff: bool) -> dict[str, s
     )
     return {
         "begin": BEGIN,
-        "still": f"if isempty(tg_x), tg_stand(tg_from, tg_to, {shortest(delays)}, tg_held, tg_w, tg_p); end",
-        "limit": f"tg_h = min(tg_h, {shortest(delays)});",
+        "still": f"if isempty(tg_x), tg_stand(tg_from, tg_to, {_shortest(delays)}, tg_held, tg_w, tg_p); end",
+        "limit": f"tg_h = min(tg_h, {_shortest(delays)});",
         "remember": KEPT.format(states=states),
     }
 
 
-def hooks_in_modes(delays: Sequence[TransportDelay]) -> dict[str, str]:
+def _hooks_in_modes(delays: Sequence[TransportDelay]) -> dict[str, str]:
     """How the steps of a model with modes remember."""
     if not delays:
         return {}
     keep = "tg_remember(tg_now, tg_step, tg_quarters(tg_step, {ends}), [tg_low, tg_high], tg_s.held, tg_s.w, tg_p);"
     return {
         "begin": BEGIN,
-        "limit": f"tg_s.h = min(tg_s.h, {shortest(delays)});",
+        "limit": f"tg_s.h = min(tg_s.h, {_shortest(delays)});",
         "remember": keep.format(ends="tg_s.x, tg_x, tg_k1, tg_k7, 0 * tg_k1"),
         "before event": "tg_x = tg_s.x;",
         "remember event": "tg_k7 = tg_slope(min(tg_now + tg_step, tg_high), tg_s.x, tg_s.held, tg_s.w, tg_p);\n"
@@ -156,7 +161,7 @@ def hooks_in_modes(delays: Sequence[TransportDelay]) -> dict[str, str]:
     }
 
 
-def past_functions(result: int) -> str:
+def _past_functions(result: int) -> str:
     """What was, by the number of a delay. Signals behind delays are result `result` of the blocks."""
     # Octave and MATLAB compute every result that is asked for: tildes leave out the others.
     return program_part("past", before="[" + "~, " * (result - 1) + "tg_before]")
@@ -168,7 +173,7 @@ INERTIA = "tg_p.tg_inertia"
 
 @final
 @dataclass(frozen=True, slots=True)
-class Precomputed:
+class _Precomputed:
     """Parts of formulas with the texts that read them, whether the matrix of inertias stays, whether states come in columns."""
 
     parts: Mapping[Expression, str] = field(default_factory=dict)
@@ -176,18 +181,18 @@ class Precomputed:
     columns: bool = False
 
 
-NOTHING_PRECOMPUTED = Precomputed()
+NOTHING_PRECOMPUTED = _Precomputed()
 
 
-def precomputed(diagram: Diagram) -> Precomputed:
+def _precomputed(diagram: Diagram) -> _Precomputed:
     """What can be computed before a run of a diagram."""
     stays = _stays(diagram.inertia, diagram.parameters)
     parts = constant_parts(diagram.expressions(inertia=not stays), diagram.parameters)
     texts = {part: f"tg_c({k})" for k, part in enumerate(parts, 1)}
-    return Precomputed(texts, stays and diagram.inertia is not None, stays and _takes_columns(diagram))
+    return _Precomputed(texts, stays and diagram.inertia is not None, stays and _takes_columns(diagram))
 
 
-def names_still_read(diagram: Diagram, once: Precomputed) -> set[str]:
+def _names_still_read(diagram: Diagram, once: _Precomputed) -> set[str]:
     """The names that blocks still read."""
     read: set[str] = set()
     for expression in diagram.expressions(inertia=not once.inertia):
@@ -204,7 +209,7 @@ def names_still_read(diagram: Diagram, once: Precomputed) -> set[str]:
     return read
 
 
-def time_varying_signals(diagram: Diagram) -> set[str]:
+def _time_varying_signals(diagram: Diagram) -> set[str]:
     """The signals that follow from the time or a state: rows, where states come in columns."""
     found = {TIME, *(item.name for item in diagram.integrators)}
     for item in diagram.formulas:
@@ -213,7 +218,7 @@ def time_varying_signals(diagram: Diagram) -> set[str]:
     return found | {*(diagram.inertia.rates if diagram.inertia is not None else ())}
 
 
-def constants_function(diagram: Diagram, once: Precomputed) -> str:
+def _constants_function(diagram: Diagram, once: _Precomputed) -> str:
     """The function that adds to the parameters what follows from them alone."""
     made = MatlabLines()
     lines = ["function tg_p = tg_constants(tg_p)"]
@@ -223,11 +228,11 @@ def constants_function(diagram: Diagram, once: Precomputed) -> str:
     lines += [f"{matlab_name(name)} = tg_p.{matlab_name(name)};" for name in diagram.parameters if name in read]
     lines.append(f"tg_p.tg_c = [{'; '.join([made.text(part) for part in once.parts])}];")
     if once.inertia and diagram.inertia is not None:
-        lines.append(f"{INERTIA} = {matrix_text(diagram.inertia, made)};")
+        lines.append(f"{INERTIA} = {_matrix_text(diagram.inertia, made)};")
     return "\n".join([*lines, "end", ""])
 
 
-def matrix_text(inertia: Inertia, made: MatlabLines) -> str:
+def _matrix_text(inertia: Inertia, made: MatlabLines) -> str:
     """The matrix of inertias in MATLAB."""
     rows = "; ".join([", ".join([made.text(entry) for entry in row]) for row in inertia.matrix])
     return f"[{rows}]"
@@ -274,20 +279,20 @@ def parameters_file(diagram: Diagram, name: str) -> str:
 def run_file(diagram: Diagram, name: str) -> str:
     """A function that integrates the diagram and gives the recorded signals over time."""
     # What depends on parameters alone is computed before the run: an interpreter would do it again in each step.
-    once = precomputed(diagram)
+    once = _precomputed(diagram)
     parts = [
-        main_function(diagram, name, f"tg_constants({name}_parameters())"),
-        constants_function(diagram, once),
+        _main_function(diagram, name, f"tg_constants({name}_parameters())"),
+        _constants_function(diagram, once),
         _initial(diagram),
-        blocks_function(diagram, [item.name for item in diagram.integrators], once=once),
-        samples_functions(diagram.holds),
+        _blocks_function(diagram, [item.name for item in diagram.integrators], once=once),
+        _samples_functions(diagram.holds),
         _steps(diagram),
         # Three stages or all slopes in one call: in an interpreter a row of numbers costs as much as one.
         program_part("rates_at_once" if once.columns else "rates_one_by_one") if diagram.stiff else "",
         program_part("evaluation"),
         *(_past(diagram) if diagram.delays else ()),
         # interp1 knows nothing outside of the points; these keep the value at the end, as our own runs do.
-        program_part("tables") if has_tables(diagram) else "",
+        program_part("tables") if _has_tables(diagram) else "",
     ]
     return "\n".join(part for part in parts if part)
 
@@ -296,10 +301,10 @@ def _steps(diagram: Diagram) -> str:
     """How the program advances; a method of order 5 has the past between its steps that delays need."""
     # Delays read between steps, and only order 5 has its polynomial there written out.
     if not (diagram.stiff or diagram.delays):
-        return explicit_steps_8({})
-    hooks = plain_hooks(diagram.delays, stiff=diagram.stiff)
+        return _explicit_steps_8({})
+    hooks = _plain_hooks(diagram.delays, stiff=diagram.stiff)
     # Radau is stiffly accurate: what decays much faster than a step is at rest at its end.
-    return _advance("radau_steps", hooks) if diagram.stiff else explicit_steps_5(hooks)
+    return _advance("radau_steps", hooks) if diagram.stiff else _explicit_steps_5(hooks)
 
 
 def _past(diagram: Diagram) -> tuple[str, ...]:
@@ -307,13 +312,13 @@ def _past(diagram: Diagram) -> tuple[str, ...]:
     # The collocation polynomial is the solution of Radau's method between its stages: nothing is added to it.
     between = "collocation" if diagram.stiff else "hermite"
     return (
-        past_functions(DELAYED_RESULT),
+        _past_functions(DELAYED_RESULT),
         program_part("past_without_states"),
         program_part(between),
     )
 
 
-def main_function(diagram: Diagram, name: str, parameters: str) -> str:
+def _main_function(diagram: Diagram, name: str, parameters: str) -> str:
     """The function that a user calls; `parameters` gives what blocks read."""
     stops = ", ".join(map(number_text, diagram.stops))
     shown = ", ".join(f"'{_m(signal)}'" for signal in diagram.recorded)
@@ -350,12 +355,12 @@ end
 """
 
 
-def blocks_function(
+def _blocks_function(
     diagram: Diagram,
     states: Sequence[str],
     name: str = "tg_blocks",
     further: Mapping[str, str] | None = None,
-    once: Precomputed = NOTHING_PRECOMPUTED,
+    once: _Precomputed = NOTHING_PRECOMPUTED,
 ) -> str:
     """The function that evaluates every block: rates of states, recorded signals, residuals and what holds would take.
 
@@ -397,8 +402,8 @@ def _terms(e: Expression) -> Expression:
     return call("abs", e)
 
 
-def _unpacked(diagram: Diagram, states: Sequence[str], once: Precomputed) -> Iterator[str]:
-    read, own = names_still_read(diagram, once), {item.name for item in diagram.integrators}
+def _unpacked(diagram: Diagram, states: Sequence[str], once: _Precomputed) -> Iterator[str]:
+    read, own = _names_still_read(diagram, once), {item.name for item in diagram.integrators}
     columns = ", :" if once.columns else ""
     if once.parts:
         yield "tg_c = tg_p.tg_c;"
@@ -431,29 +436,29 @@ def table_arguments(item: Table) -> str:
     return ", ".join(row_text(row) for row in rows)
 
 
-def _couple(diagram: Diagram, made: MatlabLines, once: Precomputed) -> None:
+def _couple(diagram: Diagram, made: MatlabLines, once: _Precomputed) -> None:
     """The rates of states that only the whole matrix of inertias gives."""
     inertia = diagram.inertia
     if inertia is None or not inertia.rates:
         return
     columns = ", :" if once.columns else ""
-    matrix = INERTIA if once.inertia else matrix_text(inertia, made)
+    matrix = INERTIA if once.inertia else _matrix_text(inertia, made)
     right = "; ".join(_row(name, diagram, once) for name in inertia.right)
     made.lines.append(f"tg_rates = {matrix} \\ [{right}];")
     made.lines += [f"{_m(name)} = tg_rates({k}{columns});" for k, name in enumerate(inertia.rates, 1)]
 
 
-def _row(name: str, diagram: Diagram, once: Precomputed) -> str:
+def _row(name: str, diagram: Diagram, once: _Precomputed) -> str:
     """A signal as a row where states come in columns; one that stays is a number."""
-    return f"{_m(name)} + tg_o" if once.columns and name not in time_varying_signals(diagram) else _m(name)
+    return f"{_m(name)} + tg_o" if once.columns and name not in _time_varying_signals(diagram) else _m(name)
 
 
 def inertia_text(inertia: Inertia, made: MatlabLines) -> str:
     """The solution for the rates as a formula of MATLAB."""
-    return f"{matrix_text(inertia, made)} \\ [{'; '.join(_m(name) for name in inertia.right)}]"
+    return f"{_matrix_text(inertia, made)} \\ [{'; '.join(_m(name) for name in inertia.right)}]"
 
 
-def samples_functions(holds: Iterable[Hold]) -> str:
+def _samples_functions(holds: Iterable[Hold]) -> str:
     """When sampled signals take their values, and which of them do at a time."""
     # Signals on one grid share its times.
     grids = {(hold.period, hold.offset) for hold in holds}
@@ -469,7 +474,7 @@ end
 """
 
 
-def has_tables(diagram: Diagram) -> bool:
+def _has_tables(diagram: Diagram) -> bool:
     """Whether a diagram reads tables."""
     return any(isinstance(item, Table) for item in (*diagram.formulas, *diagram.readings))
 
@@ -480,7 +485,7 @@ def _m(name: str) -> str:
 
 def number_text(value: float) -> str:
     """A number, to the last digit."""
-    # repr gives the shortest text that reads back as the same number.
+    # repr gives the _shortest text that reads back as the same number.
     return repr(float(value)) if math.isfinite(value) else {"inf": "Inf", "-inf": "-Inf"}.get(repr(float(value)), "NaN")
 
 
@@ -492,3 +497,169 @@ def row_text(values: Iterable[float]) -> str:
 def comment_text(text: str) -> str:
     """A text that cannot end its comment."""
     return "".join(c if c.isprintable() else " " for c in text)
+
+
+NOISE = 1e-11
+"""A guard that is positive by less than this share of its largest value yet is zero."""
+
+# Four results as without modes, then guards, outputs, restitutions and speeds.
+DELAYED_RESULT_IN_MODES = 9
+"""Which result of the blocks what goes into delays is: behind those of models without modes and what tells of the mode."""
+
+
+def hybrid_run_file(hybrid: HybridDiagram, name: str) -> str:
+    """A function that integrates a model with modes and gives the recorded signals over time."""
+    delays = hybrid.first.delays
+    hooks = _hooks_in_modes(delays)
+    past = [_past_functions(DELAYED_RESULT_IN_MODES), program_part("hermite")] if delays else []
+    return _joined(
+        _main_function(hybrid.first, name, f"{name}_parameters()"),
+        _start(hybrid),
+        program_part("time_loop", hooks),
+        # A guard counts relative to its largest value so far, for each mode of its element: forces and speeds have other sizes.
+        program_part("start_in_modes"),
+        *_mode_functions(hybrid, hooks),
+        *past,
+    )
+
+
+def modes_file(hybrid: HybridDiagram, name: str) -> str:
+    """A function that tells which mode follows when a guard rises. The Simulink model asks it."""
+    title, until = comment_text(hybrid.name), number_text(hybrid.first.until)
+    return _joined(
+        # A time that does not go on belongs to a new run: what is remembered of the last one is cleared then.
+        program_part("next_mode", name=name, title=title, until=until),
+        *_mode_functions(hybrid, {}),
+        # Simulink keeps the past itself, in its transport delays.
+        program_part("past_of_simulink") if hybrid.first.delays else "",
+    )
+
+
+def _mode_functions(hybrid: HybridDiagram, hooks: Mapping[str, str]) -> list[str]:
+    """What both files need: the modes, their blocks, and the search for the mode that follows."""
+    diagrams = [mode.diagram for mode in hybrid.modes if mode.diagram is not None]
+    return [
+        _modes(hybrid),
+        _dispatch(hybrid),
+        *_all_blocks(hybrid),
+        _inertia(hybrid),
+        _samples_functions(hybrid.first.holds),
+        # An event ends a step in its middle: the step is taken anew, shorter, until the guard stands at zero at its end.
+        program_part("steps_in_modes", hooks, tableau=_tableau_5(), noise=NOISE),
+        # As in our own runs: modes are tried in the order of how many elements change, and a mode is good when none of its
+        # guards is positive a moment later. A mode that is only passed through may break them for that moment.
+        program_part("mode_choice", noise=NOISE),
+        program_part("evaluation"),
+        program_part("tables") if any(map(_has_tables, diagrams)) else "",
+    ]
+
+
+def _joined(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)
+
+
+def _start(hybrid: HybridDiagram) -> str:
+    holds = "; ".join(number_text(hold.initial) for hold in hybrid.first.holds)
+    return f"""function [tg_x, tg_held, tg_mode] = tg_start()
+tg_x = {row_text(hybrid.initial)}';
+tg_held = [{holds}];
+tg_mode = {hybrid.start + 1};
+end
+"""
+
+
+def _modes(hybrid: HybridDiagram) -> str:
+    """Words of modes by number, which modes there are, guards (element, mode to go to, impact), and which storages follow."""
+    # Modes are compared as rows of numbers; a comment in the file tells their words.
+    words = _numbers(hybrid)
+    table = "; ".join(", ".join(str(words[k][w]) for k, w in enumerate(mode.words)) for mode in hybrid.modes)
+    possible = ", ".join(str(int(mode.diagram is not None)) for mode in hybrid.modes)
+    guards = ", ".join(f"[{_guard_rows(mode, words)}]" for mode in hybrid.modes)
+    following = ", ".join(
+        f"[{', '.join(str(hybrid.storages.index(n) + 1) for n in mode.following)}]" for mode in hybrid.modes
+    )
+    guesses = ", ".join(_guesses(mode.diagram) for mode in hybrid.modes)
+    said = "; ".join(f"{k}: {', '.join(mode.words)}" for k, mode in enumerate(hybrid.modes, 1))
+    return f"""function tg_m = tg_modes()
+% The modes of {", ".join(hybrid.elements)} are {said}.
+tg_m.words = [{table}];
+tg_m.possible = logical([{possible}]);
+tg_m.guards = {{{guards}}};
+tg_m.following = {{{following}}};
+tg_m.guesses = {{{guesses}}};
+tg_m.storages = {len(hybrid.storages)};
+end
+"""
+
+
+def _numbers(hybrid: HybridDiagram) -> list[dict[str, int]]:
+    """The number of each word of each element, from 1 in the order of appearance."""
+    found: list[dict[str, int]] = [{} for _ in hybrid.elements]
+    for mode in hybrid.modes:
+        for known, word in zip(found, mode.words, strict=True):
+            known.setdefault(word, len(known) + 1)
+    return found
+
+
+def _guard_rows(mode: ModeDiagram, words: list[dict[str, int]]) -> str:
+    rows = [(g.element + 1, words[g.element][g.to], int(bool(g.restitution))) for g in mode.guards]
+    return "; ".join(", ".join(map(str, row)) for row in rows)
+
+
+def _guesses(diagram: Diagram | None) -> str:
+    guesses = () if diagram is None else diagram.unknowns.guesses
+    return f"[{'; '.join(map(number_text, guesses))}]"
+
+
+def _dispatch(hybrid: HybridDiagram) -> str:
+    cases = "\n".join(
+        f"  case {k}, [varargout{{1:tg_n}}] = tg_blocks_{k}(tg_now, tg_x, tg_held, tg_w, tg_p);"
+        for k, mode in enumerate(hybrid.modes, 1)
+        if mode.diagram is not None
+    )
+    return f"""function varargout = tg_blocks(tg_now, tg_x, tg_held, tg_w, tg_p)
+% The blocks of the mode that tg_p tells.
+tg_n = max(nargout, 1);
+switch tg_p.tg_mode
+{cases}
+end
+end
+"""
+
+
+def _all_blocks(hybrid: HybridDiagram) -> Iterator[str]:
+    for k, mode in enumerate(hybrid.modes, 1):
+        if mode.diagram is not None:
+            further = {
+                "tg_guards": "; ".join(matlab_name(g.signal) for g in mode.guards),
+                "tg_outputs": "; ".join(map(matlab_name, hybrid.storages)),
+                "tg_kept": "; ".join(matlab_name(g.restitution) if g.restitution else "NaN" for g in mode.guards),
+                "tg_speeds": "; ".join(matlab_name(g.speed) if g.speed else "NaN" for g in mode.guards),
+            }
+            yield _blocks_function(mode.diagram, hybrid.states, f"tg_blocks_{k}", further)
+
+
+def _inertia(hybrid: HybridDiagram) -> str:
+    """The contents of all storages by their outputs."""
+    made = MatlabLines()
+    entries = [e for row in hybrid.inertia for e in row]
+    # Inertias may read formulas of positions; only these are evaluated, not all blocks.
+    moving = _needed(hybrid.first, frozenset().union(*(e.free_symbols for e in entries)))
+    read = frozenset().union(*(e.free_symbols for e in (*entries, *(item.expression for item in moving))))
+    made.lines += [f"{matlab_name(n)} = tg_p.{matlab_name(n)};" for n in hybrid.first.parameters if n in read]
+    made.lines += [f"{matlab_name(n)} = tg_x({k});" for k, n in enumerate(hybrid.states, 1) if n in read]
+    for item in moving:
+        made.assign(matlab_name(item.name), item.expression)
+    rows = "; ".join([", ".join([made.text(e) for e in row]) for row in hybrid.inertia])
+    return "\n".join(["function tg_l = tg_inertia(tg_x, tg_p)", *made.lines, f"tg_l = [{rows}];", "end", ""])
+
+
+def _needed(diagram: Diagram, names: frozenset[str]) -> list[Formula]:
+    """The formulas behind some names, in the order of evaluation."""
+    found: list[Formula] = []
+    wanted = set(names)
+    for item in reversed(diagram.formulas):
+        if isinstance(item, Formula) and item.name in wanted:
+            found.insert(0, item)
+            wanted |= item.expression.free_symbols
+    return found

@@ -47,6 +47,12 @@ class _C(printing.AbstractPrinter):
     def name(self, name: str) -> str:
         return self.names[name] if name in self.names else printing.checked_identifier(identifier(name))
 
+    def over(self, up: printing.PrintedPiece, down: printing.PrintedPiece) -> str:
+        return f"tg_over({up.text}, {down.text})" if self.straight else super().over(up, down)
+
+    def root(self, base: printing.PrintedPiece) -> str:
+        return f"tg_root({base.text})" if self.straight else super().root(base)
+
     def constant(self, node: Constant) -> str:
         return repr(node.value) if self.straight else "M_PI"
 
@@ -112,7 +118,7 @@ class _C(printing.AbstractPrinter):
 _SMALL = {f"{n}.0": n for n in range(2, _MOST_FACTORS + 1)}
 _WHOLE = {f"{n}.0": n for n in range(2, 33)}
 """Where `pow` of the library may not be called, whole powers are products: they have bases of either sign."""
-_EVERYWHERE = ("sqrt", "abs")
+_EVERYWHERE = ("abs",)
 """Functions that are one instruction everywhere."""
 
 
@@ -207,10 +213,9 @@ class CWriter:
         # With a root among the powers the reciprocal of the root is named, and its square is that of the base.
         unit = Fraction(1, max(q.denominator for q in self._divisors[base]))
         down = self._printer.factor(base, unit, self._pieces)
-        self._printer.reciprocals[base] = (
-            self._declared(printing.PrintedPiece(f"1.0/{down.text}", printing.PRODUCT, 1)).text,
-            unit,
-        )
+        one = printing.PrintedPiece("1.0", printing.ATOM, 1)
+        text = self._printer.over(one, down)
+        self._printer.reciprocals[base] = self._declared(printing.PrintedPiece(text, printing.PRODUCT, 1)).text, unit
 
     def _declared(self, piece: printing.PrintedPiece) -> printing.PrintedPiece:
         name = f"{self._prefix}{self._count}"

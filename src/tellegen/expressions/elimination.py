@@ -15,6 +15,7 @@ from tellegen.core.names import identifier
 from tellegen.expressions.canonical import symbol
 from tellegen.expressions.evaluation import is_rounding, residues_of_name
 from tellegen.expressions.nodes import PRIME, Expression, Number
+from tellegen.expressions.rules import DivisionByZeroError
 
 T = TypeVar("T")
 
@@ -339,10 +340,13 @@ class NamedEntries:
         # Over the definitions, not over the names: c_3 at a random point of its own would hide that it is zero.
         generic = written.residues()
         if generic is None:
-            raise ZeroDivisionError("an expression has a pole at a random point")
-        valued = self._with_values(written)
-        given = valued.residues()
+            raise DivisionByZeroError("an expression has a pole at a random point")
         # Where the given values put a pole, they say nothing about a zero.
+        try:
+            valued = self._with_values(written)
+        except ZeroDivisionError:  # seen already when numbers take the place of names
+            return (*generic, generic[0])
+        given = valued.residues()
         return (*generic, 0 if is_rounding(valued) else generic[0] if given is None else given[0])
 
     def _with_values(self, expression: Expression) -> Expression:

@@ -17,10 +17,23 @@ from tellegen.expressions import nodes
 from tellegen.expressions.canonical import COMPARE, ZERO, split_coefficient, whole_content
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.integrals import value_of_integral
+from tellegen.expressions.rules import DivisionByZeroError, NoRealValueError, TooLargeError
 
 
 def evaluate(expression: nodes.Expression, values: Mapping[str, float]) -> float:
-    """The value in floating point."""
+    """The value in floating point.
+
+    Raises: NoValueError (D010), which is an ArithmeticError; KeyError for a name without a value.
+    """
+    try:
+        return _evaluated(expression, values)
+    except ZeroDivisionError:
+        raise DivisionByZeroError("division by zero") from None
+    except OverflowError:
+        raise TooLargeError("too large for a number") from None
+
+
+def _evaluated(expression: nodes.Expression, values: Mapping[str, float]) -> float:
     if isinstance(expression, nodes.Number):
         return float(expression.rational)
     known: dict[nodes.Expression, float] = {}
@@ -91,7 +104,7 @@ def _power(base: float, exponent: float) -> float:
     result: float | complex = base**exponent
     # Python gives the complex root of a negative number without a word.
     if isinstance(result, complex):
-        raise ValueError(f"{base:g} has no real power {exponent:g}")
+        raise NoRealValueError(f"{base:g} has no real power {exponent:g}")
     return result
 
 
@@ -113,7 +126,10 @@ def _call(node: nodes.Call, known: Mapping[nodes.Expression, float]) -> float:
     if node.name == "if":
         condition, yes, no = node.arguments
         return known[yes] if known[condition] else known[no]
-    return FUNCTIONS[node.name].evaluate(*[known[arg] for arg in node.arguments])
+    try:
+        return FUNCTIONS[node.name].evaluate(*[known[arg] for arg in node.arguments])
+    except ValueError as reason:  # from `math`, which knows no finer kind
+        raise NoRealValueError(str(reason)) from None
 
 
 def _condition(node: nodes.Expression, known: Mapping[nodes.Expression, float]) -> float:

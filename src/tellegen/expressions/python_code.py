@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, final
 from tellegen.expressions import nodes
 from tellegen.expressions.functions import PYTHON_NAMESPACE
 from tellegen.expressions.nodes import Expression, Rational, postorder
+from tellegen.expressions.rules import NoRealValueError
 
 Place = str | tuple[str, int]
 """Where a variable is found: under a name, or in an array."""
@@ -34,11 +35,11 @@ _COMPARE: Final[Mapping[str, Callable[[], ast.cmpop]]] = {
 
 
 def _real_power(base: float, exponent: float) -> float:
-    """A power that is a real number. Raises ValueError where there is none."""
+    """A power that is a real number. Raises NoRealValueError where there is none."""
     found: float | complex = base**exponent
     # Python's power of a negative number is complex; compiled C gives not a number, and so do we.
     if isinstance(found, complex):
-        raise ValueError(f"{base:g} has no real power {exponent:g}")
+        raise NoRealValueError(f"{base:g} has no real power {exponent:g}")
     return found
 
 

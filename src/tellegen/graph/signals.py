@@ -5,7 +5,7 @@ Expressions are over power variables of ports, states, displacements, other sign
 of what its author wrote in fewer words, a controller or a shape, keeps that as its `definition`, for those who print it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice, pairwise, product
 from typing import Literal, final
@@ -188,6 +188,7 @@ def stops_of_table(law: Table) -> tuple[float, ...]:
     Those are all points that do not lie on the line through the two beside them. Of a long table, such as a dense measurement,
     points are left out as long as what the table adds to the line on which it left the last stop stays a tiny share of all that
     it moves by: no step can leap over more than that, and between its ends it sees the others as it sees any smooth course.
+    One that is joined smoothly stops steps only where it begins to bend otherwise than before: so does a pulse, several times.
     """
     pieces = [(low, high, f, g) for (low, f), (high, g) in pairwise(zip(law.points, law.values, strict=True))]
     held = law.interpolation == "previous"
@@ -201,6 +202,7 @@ def stops_of_table(law: Table) -> tuple[float, ...]:
         return tuple(dict.fromkeys(x for x, move in zip(law.points, moves, strict=True) if move))
     middle = sorted(law.values)[len(law.values) // 2]
     allowed = UNSEEN * sum((high - low) * (abs(f - middle) + abs(g - middle)) / 2 for low, high, f, g in pieces)
+    turns = _turns(law.points, slopes) if law.interpolation == "cubic" else [True] * len(pieces)
     found, area, line, slope = [law.points[0]], 0.0, law.values[0], slopes[0]
     for k, (low, high, f, g) in enumerate(pieces):
         last = found[-1]
@@ -208,10 +210,20 @@ def stops_of_table(law: Table) -> tuple[float, ...]:
         off = (abs(ends[0] - line - slope * (low - last)), abs(ends[1] - line - slope * (high - last)))
         area += (high - low) * (off[0] + off[1]) / 2
         # What is too much after this piece began at its start.
-        if area > allowed and low > last:
+        if area > allowed and low > last and turns[k]:
             found.append(low)
             area, line, slope = 0.0, f, slopes[k]
     return (*found, law.points[-1])
+
+
+def _turns(points: Sequence[float], slopes: Sequence[float]) -> list[bool]:
+    """Whether a smooth course bends at the first point of each piece otherwise than at the point before: by more than half."""
+    widths = [high - low for low, high in pairwise(points)]
+    bends = [
+        (two - one) / (w + v or 1.0) for (one, two), (w, v) in zip(pairwise(slopes), pairwise(widths), strict=True)
+    ]
+    known = [0.0, 0.0, *bends]  # there is nothing to bend before the first two points
+    return [True, *(abs(now - old) > 0.5 * max(abs(now), abs(old)) for old, now in pairwise(known[1:]))]
 
 
 def breaks_of_table(

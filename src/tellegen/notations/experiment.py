@@ -74,7 +74,9 @@ class _ExperimentReader:
             raise self.context.error(rules.WRONG_SHAPE, node, f"{subject} is empty", fix="write a number with its unit")
         reading = read_quantity(words, lambda: place)
         if reading.marked is not None:
-            self.context.check(PendingCheck(reading.marked, wanted, subject, lambda: place, {}))
+            asked = PendingCheck(reading.marked, wanted, subject, lambda: place, {})
+            self.context.check(asked)
+            self.context.pending.append(asked)  # its value is judged with those of all formulas
         else:
             self.context.check_plain(reading, wanted, subject, place)
         if isinstance(reading.expression, Number):

@@ -129,7 +129,7 @@ def evaluate_in_order(
         try:
             values[name] = finite_value(expression, values)
         except ArithmeticError as problem:
-            findings.append(_value_finding(f"the value of {name}", problem, parameter.place))
+            findings.append(value_finding(f"the value of {name}", problem, parameter.place))
     return values, findings
 
 
@@ -155,7 +155,8 @@ def finite_value(expression: Expression, values: Mapping[str, float]) -> float:
     return value
 
 
-def _value_finding(subject: str, problem: ArithmeticError, place: Place | None) -> Finding:
+def value_finding(subject: str, problem: ArithmeticError, place: Place | None) -> Finding:
+    """What `finite_value` found wrong with a formula."""
     if isinstance(problem, ZeroDivisionError):
         what = f"{subject} divides by zero"
         return rules.DIVISION_BY_ZERO.finding(what, fix="check the parameters it uses", place=place)
@@ -186,7 +187,7 @@ def check_physics(elements: Iterable[Element], values: Mapping[str, float]) -> t
             try:
                 value = finite_value(expression, values)
             except ArithmeticError as problem:
-                errors.append(_value_finding(f"the value of {element.name}", problem, element.place))
+                errors.append(value_finding(f"the value of {element.name}", problem, element.place))
                 continue
             if value > 0:
                 continue

@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar
 from tellegen.core.errors import Finding
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, nearest
-from tellegen.expressions import Number, Symbol, number
-from tellegen.model.dimensions import NoDimension, si_unit
+from tellegen.expressions import Expression, Number, Symbol, number
+from tellegen.model.dimensions import NoDimension, si_unit, without_marks
 from tellegen.model.laws import MatrixField
 from tellegen.model.mechanism import Geometry
 from tellegen.model.model import Element, Experiment, Model, Parameter, Part, known_variables
@@ -33,9 +33,15 @@ from tellegen.notations.migrations import (
     migrated,
     with_changes,
 )
-from tellegen.notations.network.elements import add_element_of_line, add_heat_sources, check_switching
+from tellegen.notations.network.elements import (
+    GRAVITY,
+    add_element_of_line,
+    add_heat_sources,
+    add_weights,
+    check_switching,
+    read_gravity,
+)
 from tellegen.notations.network.fields import check_fields
-from tellegen.notations.network.heights import GRAVITY, add_weights, read_gravity
 from tellegen.notations.network.keys import form_of, make_form
 from tellegen.notations.network.lines import read_line
 from tellegen.notations.network.multiports import is_multiport, read_multiport
@@ -46,9 +52,11 @@ from tellegen.notations.parameters import (
     closures_of_parts,
     definition_order,
     evaluate_in_order,
+    finite_value,
     read_closures,
     read_curve,
     resolve_slopes,
+    value_finding,
 )
 from tellegen.notations.parts.ports import read_ports, read_signal_ports
 from tellegen.notations.parts.reading import PartLibrary, PartsReader
@@ -516,7 +524,30 @@ class _ModelReader:
         errors, warnings = check_numbers(context.elements, context.fields, values, self.parameters.constant())
         context.add_errors(errors)
         context.notes.extend(warnings)
+        self._check_constants(values)
         self.signals.check_numbers(values)
+
+    def _check_constants(self, values: Mapping[str, float]) -> None:
+        """Formulas of constants have a value wherever they stand; those of elements were judged with their sizes."""
+        context = self.context
+        # "the value of L divides by zero" was said, and "the inductance of L divides by zero" would be the same slip again.
+        told, known = {finding.what.partition(" of ")[2] for finding in context.errors}, set[Expression]()
+        asked = [(p.marked, p.subject, p.where, p.names) for p in context.pending]
+        asked += [
+            (marked, subject, partial(context.text_place, node), {}) for marked, _, subject, node in context.formulas
+        ]
+        for marked, subject, where, names in asked:
+            if marked in known:
+                continue
+            known.add(marked)
+            formula = without_marks(marked)
+            if not formula.free_symbols <= values.keys() - names.keys():
+                continue
+            try:
+                finite_value(formula, values)
+            except ArithmeticError as problem:
+                found = value_finding(subject, problem, where())
+                context.add_errors([] if found.what.partition(" of ")[2] in told else [found])
 
 
 def check_numbers(

@@ -12,7 +12,6 @@ from tellegen.model.model import Model
 from tellegen.notations.bond_graph.lines import bond_graph_lines
 from tellegen.notations.bond_graph.network import one_port_kinds
 from tellegen.notations.bond_graph.reading import KINDS_KEY, NONE
-from tellegen.notations.network.fields import energy_letters
 from tellegen.notations.writing import file_with_notation, mode_settings
 from tellegen.notations.yaml.writing import quoted
 from tellegen.schemes import element_texts, rules
@@ -176,10 +175,8 @@ def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[
         texts = [details.get(key, _filler(key, part)) for details, part in zip(each, item.parts, strict=True)]
         # One text for all is how a user writes a vector item with equal components.
         found[key] = texts if len(set(map(str, texts))) > 1 else texts[0]
-    if field is not None and field.energy is not None:
-        states = [part.port.state for part in item.parts]
-        letters = map(symbol, energy_letters(kinds))
-        found["energy"] = to_text(field.energy.substitute(dict(zip(states, letters, strict=True))))
+    if field is not None and (energy := element_texts.field_energy(field, scheme.causal.graph.ports)) is not None:
+        found["energy"] = to_text(energy)
     elif field is not None and field.by_laws:
         found["law"] = [law.text for law in element_texts.field_laws(field, scheme.causal.graph.ports)]
     # A field that was given by its stiffness is written by it: inverted twice, its entries would grow.

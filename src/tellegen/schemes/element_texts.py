@@ -232,14 +232,23 @@ def field_laws(field: Field, ports: Sequence[Port] | Mapping[int, Port]) -> tupl
     """
     members = [ports[k] for k in field.ports]
     kinds = [member_kind(port) for port in members]
-    if field.energy is not None:
-        letters = energy_letters(kinds)
-        states = [port.state for port in members]
-        own = dict(zip(states, map(symbol, letters), strict=True))
-        # States are replaced by letters below, so that only other names can clash with these.
-        _refuse_clash(field, letters, field.energy.free_symbols - set(states))
-        return energy_law(kinds, field.energy.substitute(own)).laws
+    if (energy := field_energy(field, ports)) is not None:
+        return energy_law(kinds, energy).laws
     return _resistive(field, members, kinds) if field.by_laws else ()
+
+
+def field_energy(field: Field, ports: Sequence[Port] | Mapping[int, Port]) -> Expression | None:
+    """The energy of a field in letters with the numbers of its ports, where its laws are derivatives of one.
+
+    Raises: GraphError (G207) when a parameter has the name of such a letter.
+    """
+    if field.energy is None:
+        return None
+    states = [ports[k].state for k in field.ports]
+    letters = energy_letters([member_kind(ports[k]) for k in field.ports])
+    # States are replaced by letters below, so that only other names can clash with these.
+    _refuse_clash(field, letters, field.energy.free_symbols - set(states))
+    return field.energy.substitute(dict(zip(states, map(symbol, letters), strict=True)))
 
 
 def _resistive(field: Field, members: Sequence[Port], kinds: Sequence[ElementKind]) -> tuple[Law, ...]:

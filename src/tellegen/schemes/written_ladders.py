@@ -19,6 +19,7 @@ from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import Field, PowerGraph, ResistiveLaw, SourceLaw
 from tellegen.graph.signal_lowering import named_between, named_variables
 from tellegen.model.bond_graph import BondItem, PowerBond
+from tellegen.notations.network.fields import energy_text
 from tellegen.notations.pog.ladder import (
     NONE,
     SWITCHING,
@@ -35,9 +36,10 @@ from tellegen.notations.pog.ladder import (
     taken_side,
     unplaced,
 )
+from tellegen.notations.pog.lanes import field_kind
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, ConnectedPart, OnePort, TwoPort, heavy_children
-from tellegen.schemes.element_texts import element_kind, field_laws, member_kind
+from tellegen.schemes.element_texts import element_kind, field_energy, field_laws, member_kind
 from tellegen.schemes.pog_construction import port_gains
 from tellegen.schemes.pog_scheme import PogScheme
 
@@ -83,14 +85,16 @@ def lane_field(
     field: Field, graph: PowerGraph, items: Sequence[OnePort], lanes: Sequence[int]
 ) -> LadderField[Expression]:
     """A field of a scheme, its ports in the lanes given (counted from 0): with its laws or its matrix."""
-    stiff = field.stiffness is not None
+    stiff, energy = field.stiffness is not None, field_energy(field, graph.ports)
+    # Laws cannot always be integrated again, so an energy is written itself.
+    laws = [law.text for law in field_laws(field, graph.ports)] if energy is None else [energy_text(energy)]
     letters = (_letter_of(member_kind(item.port, stiff=stiff)) for item in items)
     return LadderField(
         "",
         unplaced(field.element),
         field.stiffness or field.matrix,
         lanes=tuple(lanes),
-        laws=tuple(unplaced(law.text) for law in field_laws(field, graph.ports)),
+        laws=tuple(map(unplaced, laws)),
         members=tuple(
             LadderElement(letter, item.name, unplaced(item.name)) for letter, item in zip(letters, items, strict=True)
         ),
@@ -351,7 +355,11 @@ def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int], *,
             places = [lanes.index(k) for k in member.ports]
             block.items.append(lane_field(member, scheme.causal.graph, [items[k] for k in member.ports], places))
     if idle:
-        block.items.append(_static_field(range(len(lanes)), ((ZERO,) * len(lanes),) * len(lanes)))
+        # Where nothing loses energy, as in the thermal domain, there is nothing that a field of zeros could stand for.
+        pairs = zip(block.ways, (DOMAINS[items[k].domain] for k in lanes), strict=True)
+        places = [n for n, (way, domain) in enumerate(pairs) if field_kind("power", domain, way) is not None]
+        if places:
+            block.items.append(_static_field(places, ((ZERO,) * len(places),) * len(places)))
     return block
 
 

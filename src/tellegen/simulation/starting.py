@@ -71,6 +71,13 @@ def restore_memory(model: NumericModel, context: ModelContext, before: Mapping[s
 
 def take_first_samples(model: NumericModel, context: ModelContext, start: StatePoint) -> bool:
     """Let the groups that are due at the start take their samples; whether there were any."""
+    try:
+        return _first_samples(model, context, start)
+    except FloatingPointError:
+        raise _outside(model, context, start) from None
+
+
+def _first_samples(model: NumericModel, context: ModelContext, start: StatePoint) -> bool:
     # All groups see the memory from before the instant: the order in which they stand must not matter.
     memory, due = context.memory.copy(), False
     for number, group in enumerate(model.sample_groups):

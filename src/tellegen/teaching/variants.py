@@ -19,8 +19,7 @@ from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
 from tellegen.teaching import rules
 from tellegen.teaching.dynamics import equations_task, reduction_task, signs_task, values_task
-from tellegen.teaching.strokes import strokes_task
-from tellegen.teaching.tasks import Hidden, Task
+from tellegen.teaching.tasks import Hidden, Task, strokes_task
 
 TASKS: dict[Hidden, Callable[[Model, Phrases], Task]] = {
     "strokes": strokes_task,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import rumoca
 
 import tellegen as tg
-from tellegen.exporting.modelica.elements import LETTER
+from tellegen.exporting.modelica.network import LETTER
 from tellegen.exporting.modelica.words import modelica_name
 from tellegen.graph import lower
 from tellegen.graph.power_graph import SourceLaw

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import judge_bond_graphs
 import tellegen as tg
 from tellegen.core.errors import DescriptionError
-from tellegen.importing.bond_graph_tools.reading import read_bond_graph_tools
+from tellegen.importing.bond_graph_tools import read_bond_graph_tools
 from tellegen.notations.reading import read_model
 
 HEAD = "version: 0.1\nroot: top\nmodels:\n"

@@ -11,8 +11,8 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import TellegenError
-from tellegen.importing.units import read_unit_file
-from tellegen.notations.units.description import read_unit
+from tellegen.importing.imports import read_unit_file
+from tellegen.notations.mockup_units import read_unit
 
 pytestmark = pytest.mark.usefixtures("quick_units")
 

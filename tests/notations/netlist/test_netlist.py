@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import tellegen as tg
 from notations.netlist.netlist_expectations import EXPECTED
 from tellegen.expressions import number, parse, symbol
 from tellegen.model.model import Element, Model
@@ -456,3 +457,10 @@ def test_a_long_chain_of_wires_is_one_node() -> None:
 def test_the_collector_is_as_it_was_after_reading() -> None:
     read_netlist(LOOP)
     assert gc.isenabled()
+
+
+def test_the_value_of_a_source_drives_its_run() -> None:
+    model = read_netlist(LOOP.replace("V_a", "V_a=10").replace("R_a", "R_a=20").replace("C_1", "C_1=0.003"))
+    run = tg.simulate(model, 2.0)
+    assert run.values("V_1")[-1] == pytest.approx(10.0, rel=1e-6)
+    assert tg.equilibrium(model).values["V_1"] == pytest.approx(10.0)

@@ -455,3 +455,29 @@ def test_the_schema_refuses_what_the_reader_refuses(text: str, old: str, new: st
     assert not is_valid(changed)
     with pytest.raises(TellegenError):
         read_model(changed)
+
+
+# -- what only redistributes ---------------------------------------------------------------------------------------------------
+
+SKEW = """
+system: lanes that a skew matrix joins
+parameters: {{L_1: 2, L_2: 3, C: 5, a: 0.3, b: 0.7, c: 0.11}}
+pog:
+  - domain: [electrical, electrical, {other}]
+  - mixed: [[L:L_1, L:L_2, C:C], {{{word}: S, matrix: [[0, a, b], [-a, 0, {c}], [-b, -{c}, 0]]}}]
+    ways: [series, series, parallel]
+"""
+
+
+@pytest.mark.parametrize("other", ["thermal", "electrical"])
+def test_a_skew_matrix_stands_in_a_domain_that_loses_no_energy_as_in_any_other(other: str) -> None:
+    system = derived(SKEW.format(other=other, word="power", c="c"))
+    assert agree(system.matrices["A"], [["0", "a", "b"], ["-a", "0", "c"], ["-b", "-c", "0"]])
+
+
+@pytest.mark.parametrize("word", ["power", "static"])
+def test_a_matrix_that_is_not_skew_is_refused_there(word: str) -> None:
+    with pytest.raises(TellegenError) as caught:
+        read_model(SKEW.format(other="thermal", word=word, c="c").replace("-c, 0]", "c, 0]"))
+    assert "gives or takes power, and no thermal element does" in str(caught.value)
+    assert "make its entries (3,2) and (2,3) opposite" in str(caught.value)

@@ -49,7 +49,15 @@ def in_lanes(runs: ModelRuns, plan: Plan, pair: str, values: np.ndarray) -> Plan
 
 def kept_of(states: Sequence[str], until: float) -> list[str]:
     first, last = states[0], states[-1]
-    calls = [f"max({first})", f"min({last})", f"mean({first})", f"rms({last})", f"at({first}, {0.3 * until})"]
+    calls = [
+        f"max({first})",
+        f"min({last})",
+        f"time_of_max({first})",
+        f"time_of_min({last})",
+        f"mean({first})",
+        f"rms({last})",
+        f"at({first}, {0.3 * until})",
+    ]
     return [*states, *calls, f"integral({last})"]
 
 
@@ -67,20 +75,27 @@ def assert_lanes_are_simulate(model: tg.Model, pair: str, until: float | None, c
     made = runs.make(values, plan, 2)
     for number in (1, count - 1):
         run = runs.simulated(values[number], own_rows=True)
-        fine = tg.simulate(model, until, parameters=dict(zip(names, values[number].tolist(), strict=True)), rtol=1e-9)
+        # rows of its own would step over a short peak
+        peaks = [t for one, t in zip(runs.numbers, made.out[number], strict=True) if one.word.startswith("time_of")]
+        fine = tg.simulate(
+            model,
+            until,
+            parameters=dict(zip(names, values[number].tolist(), strict=True)),
+            rtol=1e-9,
+            times=np.union1d(np.linspace(0.0, runs.ready.until, 101), peaks),
+        )
         for k, one in enumerate(runs.numbers):
             told = run.values(one.name)
             size = RTOL * np.abs(told).max() * (until or runs.ready.until if one.word == "integral" else 1.0) + 1e-9
             exact = {"max": fine.values(one.name).max(), "min": fine.values(one.name).min(), "last": told[-1]}
             if one.word in exact:
-                allowed = PROMISED * size
-                # rows of a run may miss an extreme by what it is bent between them
-                bent = 0.0 if one.word == "last" else np.abs(np.diff(fine.values(one.name), 2)).max()
                 off = abs(made.out[number, k] - exact[one.word])
-                assert off <= allowed + bent, (one.text, off / size)
+                assert off <= PROMISED * size, (one.text, off / size)
     # means and what is asked for at a time against the solver for single runs, where these are tested
     single = runs.make(values, replace(plan, pair=""), 2)
     for k, one in enumerate(runs.numbers):
+        if one.word.startswith("time_of"):  # known to the square root of the tolerance
+            continue
         off = np.abs(single.out[:, k] - made.out[:, k]).max()
         assert off <= PROMISED * runs.tolerance_of(single.out[:, k]), (one.text, off)
 
@@ -120,7 +135,8 @@ signals:
   f: sin(x) + cos(a*x) + tan(x/2) + asin(x) + acos(x/2) + atan(b*x) + atan2(x, a) + sinh(x) + cosh(x) + tanh(3*x) + hypot(x, b)
   g: exp(x) + log(2 + x) + sqrt(1 + x^2) + abs(x) + floor(b) + ceil(a) + min(x, a, 0.2) + max(x, -a) + sign(a)
   h: (2 + x)^1.7 + x^7 + (1 + x^2)^(-3/2) + if(x > 0 and a < b, x, -x/2) + a^b*x
-experiment: {until: 2 s, inputs: {G: (f + g + h)*1 V}}
+  k: sin(2*x + 2.1) - cos(2*x - a) + sin(2*x)*cos(2*x + 1) - cos(x + sin(x - b))
+experiment: {until: 2 s, inputs: {G: (f + g + h + k)*1 V}}
 """
 
 

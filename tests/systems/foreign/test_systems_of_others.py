@@ -82,9 +82,6 @@ def assert_same(ours: list[complex], wanted: np.ndarray) -> None:
 # -- the same in other notations, figures and functions ----------------------------------------------------------------------------
 
 NOT_YET = {
-    ("reluctance_motor", "pog"): "D150",  # a field with an energy is written by its laws
-    ("maglev", "pog"): "D150",
-    ("peltier_cooler", "pog"): "D452",
     ("elastic_pendulum", "network"): "G104",  # a body that nothing turns falls apart without its mechanism
     ("elastic_pendulum", "bond"): "G104",
 }

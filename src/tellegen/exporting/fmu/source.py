@@ -57,7 +57,7 @@ def instance_source(
         # The model has a small solver of that name.
         "static TG_UNUSED int tg_solve_small(int n, double *a, double *b) { return tg_solve(n, a, b); }",
         "#define tg_solve tg_solve_factors\n",
-        *(_file(NATIVE, name) for name in ("job.h", "dormand_prince.h", "runge_kutta.c", "linear.h")),
+        *(_file(NATIVE, name) for name in ("job.h", "contents.h", "dormand_prince.h", "runge_kutta.c", "linear.h")),
         _file(NATIVE, "history.c").replace("void tg_forget(", "static TG_UNUSED void tg_forget("),
         _own("rosenbrock.c"),
         "\n".join(_sizes(made, token, rtol, model_exchange=model_exchange)),

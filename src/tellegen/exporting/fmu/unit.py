@@ -1,4 +1,6 @@
-"""A functional mock-up unit: description, sources and binaries for its platforms in one zip file."""
+"""A functional mock-up unit: description, sources and binaries for its platforms in one zip file; and a system structure (SSP 1.0)
+around one, with its parameters as a set of values that others replace.
+"""
 
 import importlib.util
 import io
@@ -7,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, final, get_args
@@ -16,9 +18,10 @@ from xml.sax.saxutils import quoteattr
 
 from tellegen.compiler.toolchain import CompilerCallError, find_compiler
 from tellegen.core.names import did_you_mean
+from tellegen.core.units import parse_unit
 from tellegen.exporting import rules
-from tellegen.exporting.exchanged import Exchanged, Sources, exchanged
-from tellegen.exporting.fmu.description import Version, description_xml
+from tellegen.exporting.exchanged import Exchanged, ExchangedVariable, Sources, exchanged
+from tellegen.exporting.fmu.description import Version, base_units, description_xml, whole_unit
 from tellegen.exporting.fmu.source import source_text
 from tellegen.model.model import Model
 
@@ -61,7 +64,7 @@ def present_platform() -> str:
     return words.get((platform.system().lower(), machine), "")
 
 
-def chosen_platforms(given: Sequence[str]) -> tuple[str, ...]:
+def _chosen_platforms(given: Sequence[str]) -> tuple[str, ...]:
     """The platforms asked for; the present one where none is.
 
     Raises: ExportError (X407) for a word that is none, (X411) where there is no compiler for one.
@@ -125,14 +128,22 @@ def _compiled(source: str, word: str, command: tuple[str, ...], suffix: str) -> 
         text.write_text(source, encoding="ascii")
         libraries = () if suffix == ".dll" else ("-lm",)
         call = (*command, *FLAGS, "-o", str(library), str(text), *libraries)
-        try:
-            done = subprocess.run(call, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, cwd=folder)
-        except (OSError, subprocess.TimeoutExpired) as trouble:
-            raise rules.PLATFORM.error(f"'{word}' was not compiled: {trouble}", fix="try again") from trouble
-        if done.returncode or not library.is_file():
-            said = (done.stderr or done.stdout).strip()[:600]
-            raise rules.PLATFORM.error(f"the compiler for '{word}' failed: {said}", fix="set CC to one that works")
-        return library.read_bytes()
+        return compiled_by(call, library, TIMEOUT_S, f"'{word}'", f"'{word}'", "set CC to one that works")
+
+
+def compiled_by(call: Sequence[str], made: Path, most_s: float, what: str, system: str, fix: str) -> bytes:
+    """The file that a compiler makes in its folder.
+
+    Raises: ExportError (X411) with what it said, and `fix` for a compiler that fails.
+    """
+    try:
+        done = subprocess.run(call, capture_output=True, text=True, timeout=most_s, check=False, cwd=made.parent)
+    except (OSError, subprocess.TimeoutExpired) as trouble:
+        raise rules.PLATFORM.error(f"{what} was not compiled: {trouble}", fix="try again") from trouble
+    if done.returncode or not made.is_file():
+        said = (done.stderr or done.stdout).strip()[:600]
+        raise rules.PLATFORM.error(f"the compiler for {system} failed: {said}", fix=fix)
+    return made.read_bytes()
 
 
 FAT_MAGIC: Final = 0xCAFEBABE
@@ -172,7 +183,7 @@ def fmu_files(
         that there is no compiler for (X411).
     """
     made = exchanged_unit(model, fmi, sources, variables)
-    return {f"{name}.fmu": unit_bytes(made, name, fmi, platforms)}
+    return {f"{name}.fmu": _unit_bytes(made, name, fmi, platforms)}
 
 
 def exchanged_unit(model: Model, fmi: Version, sources: Sources, variables: Sequence[str]) -> Exchanged:
@@ -182,9 +193,9 @@ def exchanged_unit(model: Model, fmi: Version, sources: Sources, variables: Sequ
     return exchanged(model, sources, variables, with_delays=True)
 
 
-def unit_bytes(made: Exchanged, name: str, fmi: Version, platforms: Sequence[str]) -> bytes:
+def _unit_bytes(made: Exchanged, name: str, fmi: Version, platforms: Sequence[str]) -> bytes:
     """The file of a unit. Raises: ExportError (X411)."""
-    systems = chosen_platforms(platforms)
+    systems = _chosen_platforms(platforms)
     # Who asks for rates in any order, or goes back, cannot be told what was: then the unit makes the steps itself.
     both = not made.code.program.signals.delays
     written = source_text(made, fmi, "", model_exchange=both) + description_xml(
@@ -225,3 +236,110 @@ def _build_description(name: str) -> str:
   </BuildConfiguration>
 </fmiBuildDescription>
 """
+
+
+COMMON = "http://ssp-standard.org/SSP1/SystemStructureCommon"
+STRUCTURE = "http://ssp-standard.org/SSP1/SystemStructureDescription"
+VALUES = "http://ssp-standard.org/SSP1/SystemStructureParameterValues"
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
+
+
+def ssp_files(
+    model: Model,
+    name: str,
+    *,
+    fmi: Version = "2",
+    sources: Sources = "open",
+    variables: Sequence[str] = (),
+    platforms: Sequence[str] = (),
+) -> dict[str, bytes]:
+    """The package of a model, by the name of its file; its options are those of the unit.
+
+    Raises: ExportError for what a unit cannot hold.
+    """
+    made = exchanged_unit(model, fmi, sources, variables)
+    files = {
+        "SystemStructure.ssd": "\n".join([*_structure(made, name), ""]).encode(),
+        f"resources/{name}.ssv": "\n".join([*_values(made, name), ""]).encode(),
+        f"resources/{name}.fmu": _unit_bytes(made, name, fmi, platforms),
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for place, content in files.items():
+            archive.writestr(zipfile.ZipInfo(place, DATE), content, zipfile.ZIP_DEFLATED)
+    return {f"{name}.ssp": packed.getvalue()}
+
+
+def _structure(made: Exchanged, name: str) -> Iterator[str]:
+    inputs = made.by_role.get("input", ())
+    outputs = [v for v in made.variables if v.is_output]
+    ends = [*((v, "input") for v in inputs), *((v, "output") for v in outputs)]
+    parameters = [(v, "parameter") for v in _parameters(made)]
+    yield HEAD
+    yield (
+        f"<ssd:SystemStructureDescription xmlns:ssd={quoteattr(STRUCTURE)} xmlns:ssc={quoteattr(COMMON)} "
+        f'version="1.0" name={quoteattr(made.name)}>'
+    )
+    yield '  <ssd:System name="system">'
+    yield from _connectors(ends, "    ")
+    yield "    <ssd:Elements>"
+    source = f"resources/{name}.fmu"
+    yield f'      <ssd:Component name={quoteattr(name)} type="application/x-fmu-sharedlibrary" source={quoteattr(source)}>'
+    yield from _connectors([*ends, *parameters], "        ")
+    if parameters:
+        values = f"resources/{name}.ssv"
+        yield "        <ssd:ParameterBindings>"
+        yield f'          <ssd:ParameterBinding type="application/x-ssp-parameter-set" source={quoteattr(values)}/>'
+        yield "        </ssd:ParameterBindings>"
+    yield "      </ssd:Component>"
+    yield "    </ssd:Elements>"
+    if ends:
+        yield "    <ssd:Connections>"
+        for v, kind in ends:
+            own, outer = f"Element={quoteattr(name)}", quoteattr(v.name)
+            inner, other = ("end", "start") if kind == "input" else ("start", "end")
+            yield f"      <ssd:Connection {inner}{own} {inner}Connector={outer} {other}Connector={outer}/>"
+        yield "    </ssd:Connections>"
+    yield "  </ssd:System>"
+    yield from _units([v for v, _ in (*ends, *parameters)], "ssd")
+    yield f'  <ssd:DefaultExperiment startTime="0.0" stopTime={quoteattr(repr(float(made.setup.until)))}/>'
+    yield "</ssd:SystemStructureDescription>"
+
+
+def _connectors(variables: Sequence[tuple[ExchangedVariable, str]], indent: str) -> Iterator[str]:
+    if not variables:
+        return
+    yield f"{indent}<ssd:Connectors>"
+    for v, kind in variables:
+        unit = f" unit={quoteattr(u)}" if (u := whole_unit(v)) else ""
+        yield f'{indent}  <ssd:Connector name={quoteattr(v.name)} kind="{kind}"><ssc:Real{unit}/></ssd:Connector>'
+    yield f"{indent}</ssd:Connectors>"
+
+
+def _values(made: Exchanged, name: str) -> Iterator[str]:
+    yield HEAD
+    yield f'<ssv:ParameterSet xmlns:ssv={quoteattr(VALUES)} xmlns:ssc={quoteattr(COMMON)} version="1.0" name={quoteattr(name)}>'
+    yield "  <ssv:Parameters>"
+    for v in _parameters(made):
+        unit = f" unit={quoteattr(u)}" if (u := whole_unit(v)) else ""
+        yield f"    <ssv:Parameter name={quoteattr(v.name)}><ssv:Real value={quoteattr(repr(v.start))}{unit}/></ssv:Parameter>"
+    yield "  </ssv:Parameters>"
+    yield from _units(_parameters(made), "ssv")
+    yield "</ssv:ParameterSet>"
+
+
+def _units(variables: Sequence[ExchangedVariable], word: str) -> Iterator[str]:
+    """What units mean, in base units."""
+    units = dict.fromkeys(u for v in variables if (u := whole_unit(v)))
+    if not units:
+        return
+    yield f"  <{word}:Units>"
+    for unit in units:
+        powers = base_units(unit, parse_unit(unit).dimension)
+        base = "".join(f" {base}={quoteattr(str(power))}" for base, power in powers.items())
+        yield f"    <ssc:Unit name={quoteattr(unit)}><ssc:BaseUnit{base}/></ssc:Unit>"
+    yield f"  </{word}:Units>"
+
+
+def _parameters(made: Exchanged) -> Sequence[ExchangedVariable]:
+    return made.by_role.get("parameter", ())

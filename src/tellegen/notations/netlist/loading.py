@@ -311,7 +311,7 @@ class ModelBuilder:
         value, size = (label.value, label.size) if label is not None else (None, math.nan)
         if value is None:
             value, size = self.reader.default("In0", branch)
-        return None if value is None else Signal("constant", (value,), f"{size:.15g}")
+        return None if value is None else Signal("constant", (value,), f"{size:.15g}", value)
 
 
 def _is_turned(branch: NetlistBranch, kind: ElementKind) -> bool:

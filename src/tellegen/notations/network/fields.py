@@ -158,6 +158,16 @@ def _identity(count: int) -> Rows:
     return tuple(tuple(ONE if i == j else ZERO for j in range(count)) for i in range(count))
 
 
+def energy_text(energy: Expression) -> str:
+    """An energy as the only law of a list says it."""
+    return f"E = {to_text(energy)}"
+
+
+def is_energy(laws: Sequence[Scalar]) -> bool:
+    """Whether a list of laws is an energy, whose derivatives the laws are."""
+    return len(laws) == 1 and laws[0].text.partition("=")[0].strip() == "E"
+
+
 def law_key(node: MappingNode) -> Scalar | None:
     """The key that says the law of a field: a matrix, an energy, or a list of laws."""
     for key, value in node.items():
@@ -192,6 +202,16 @@ class _PortLaw(NamedTuple):
     text: Scalar
     right: str
     column: int
+
+
+def initial_value(
+    context: ReadingContext, kind: ElementKind, text: Scalar, law: FieldLaw, subject: str
+) -> tuple[Expression, bool]:
+    """The initial value of a member of a field, and whether it is what the member holds."""
+    # What is held decides the outputs of an energy, so that one of them alone decides nothing; a unit tells which is meant.
+    held = law.energy is not None and context.dimension_of_text(text) == _stored(kind)
+    wanted = _stored(kind) if held else _power(kind.domain, kind.side)
+    return context.checked_quantity(text, wanted, subject).expression, held
 
 
 @final
@@ -320,7 +340,7 @@ class FieldReader:
         return energy_law(self.kinds, self._formula(text, text.text, 0, JOULE))
 
     def laws(self, node: Node) -> FieldLaw:
-        """The law by the outputs, one a port: `[i_1 = ..., F_2 = ...]`.
+        """The law by the outputs, one a port: `[i_1 = ..., F_2 = ...]`, or by their energy alone: `[E = ...]`.
 
         Raises: DescriptionError where a port has no law or two, a resistive law reads what another one gives, or those of storages
         are not the derivatives of one energy.
@@ -328,6 +348,10 @@ class FieldReader:
         # Losses are bound to no order of derivatives: each law stands for itself.
         if self.kinds[0].role == "resistive":
             return self._resistive_laws(node)
+        texts = self.context.texts(node, f"the laws of {self.key.text}")
+        if is_energy(texts):
+            left, _, right = texts[0].text.partition("=")
+            return energy_law(self.kinds, self._formula(texts[0], right, len(left) + 1, JOULE))
         found = self._port_laws(node)
         outputs = []
         for k, kind in enumerate(self.kinds):
@@ -413,7 +437,7 @@ class FieldReader:
             powers = powers_of(output.substitute(dict.fromkeys(letters[k + 1 :], ZERO)), letters[k])
             if powers is None or any(n <= -1 for n in powers):
                 what = f"the energy of the field '{self.key.text}' does not follow from its laws in closed form"
-                self._refuse(rules.BAD_LAW, self.key, what, "write 'energy: ...' instead of the laws")
+                self._refuse(rules.BAD_LAW, self.key, what, "write their energy instead of the laws: 'law: [E = ...]'")
             shares.append(sum_of_powers({n + 1: c / number(n + 1) for n, c in powers.items()}, letters[k]))
         return energy_law(self.kinds, total(shares))
 

@@ -16,7 +16,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.files import clip
 from tellegen.core.names import did_you_mean
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.network.fields import LAWS
+from tellegen.notations.network.fields import LAWS, is_energy
 from tellegen.notations.network.keys import SIDES
 from tellegen.notations.pog import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
@@ -419,7 +419,7 @@ class _EntryReader:
             fix = "the matrix of an elaboration block is square"
             raise self.context.error(rules.WRONG_WIDTH, node, what, fix=fix, where=name.text)
         size = len(laws or matrix)
-        if lanes and len(lanes) != size:
+        if lanes and len(lanes) != size and not is_energy(laws):
             said, each = (f"{size} laws", "law") if laws else (f"a matrix of {size} rows", "row")
             what = f"'{name.text}' names {len(lanes)} lanes for {said}"
             raise self.context.error(rules.WRONG_WIDTH, node, what, fix=f"name a lane for each {each}", where=name.text)

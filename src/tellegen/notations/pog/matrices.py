@@ -19,8 +19,9 @@ from tellegen.model.laws import Multiport
 from tellegen.model.model import Element, Parameter
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.network.fields import FieldReader
+from tellegen.notations.network.fields import FieldLaw, FieldReader, initial_value
 from tellegen.notations.network.keys import SIDES, variable_words
+from tellegen.notations.parameters import finite_value
 from tellegen.notations.pog import ladder, rules
 from tellegen.notations.pog.lanes import domain_words, field_kind, letter_kinds
 from tellegen.notations.yaml.document import Scalar, SequenceNode
@@ -59,6 +60,10 @@ class FieldEmitter:
     ) -> None:
         """Add the elements between these ends; `variables` are names that sections give them."""
         context, item = self.context, self.item
+        lossless = [d for d, way in zip(domains, ways, strict=True) if field_kind(item.word, d, way) is None]
+        if lossless and item.matrix and item.word in ("power", "static"):
+            self._emit_lossless(lossless[0].name, domains, ways, ends)
+            return
         kinds = [self._kind(domain, way) for domain, way in zip(domains, ways, strict=True)]
         if self.name in {field.name for field in context.fields} or self.name in context.elements:
             what = f"'{self.name}' is described twice"
@@ -67,14 +72,14 @@ class FieldEmitter:
         law = reader.laws(_listed(item.laws)) if item.laws else reader.matrix_of(item.matrix)
         names = [dict(found) for found in variables]
         self._choose(kinds, names)
-        starts, preferred = self._initial(kinds), self._preferred(kinds)
+        starts, preferred = self._initial(kinds, law), self._preferred(kinds)
         for lane, chosen in enumerate(names, start=1):
             for name in chosen.values():
                 owner = context.variables.setdefault(name, member := f"{self.name}[{lane}]")
                 if owner is not member:
                     what, rule = f"{owner} and {member} both name a variable '{name}'", notations_rules.VARIABLE_TWICE
                     raise context.error(rule, item.name, what, fix="choose another name", where=self.name)
-        reader.add(law, ends, names, starts, preferred)
+        reader.add(law, ends, names, [s for s, _ in starts], preferred, [held for _, held in starts])
 
     def _kind(self, domain: Domain, way: ladder.Way) -> ElementKind:
         word = self.item.word
@@ -84,6 +89,55 @@ class FieldEmitter:
             fix = f"'{word}' belongs to {domain_words(word)}; write 'energy' or 'power' for lanes of several domains"
             raise self.context.error(rules.BAD_LETTER, self.item.name, what, fix=fix, where=self.name)
         return kind
+
+    def _emit_lossless(
+        self, word: str, domains: Sequence[Domain], ways: Sequence[ladder.Way], ends: Sequence[tuple[str, str]]
+    ) -> None:
+        """Add a matrix as a connection, which only redistributes: elements of the domain `word` lose no energy."""
+        context, item, lanes = self.context, self.item, range(len(domains))
+        context.require_new(item.name)
+        told = [ladder.given_side(way) if item.word == "power" else ladder.taken_side(way) for way in ways]
+        answers = [(domain, other_side(side)) for domain, side in zip(domains, told, strict=True)]
+        subject, reads = f"an entry of {self.name}", list(zip(domains, told, strict=True))
+        S = [
+            [
+                context.checked_quantity(item.matrix[i][j], modulus_dimension(reads[j], answers[i]), subject)
+                for j in lanes
+            ]
+            for i in lanes
+        ]
+        for i in lanes:
+            for j in range(i + 1):
+                if not is_zero(S[i][j].expression + S[j][i].expression):
+                    what = f"the matrix of '{self.name}' gives or takes power, and no {word} element does"
+                    fix = f"make its entries ({i + 1},{j + 1}) and ({j + 1},{i + 1}) opposite, or write what loses as elements"
+                    raise context.error(rules.BAD_LETTER, item.name, what, fix=fix, where=self.name)
+        # Its lower half K is told by one port of a lane and answered by another: S = K - K^T, where K^T is how conjugates pass.
+        rows = [i for i in lanes if not is_zero_row([S[i][j].expression for j in range(i)])]
+        columns = [j for j in lanes if not is_zero_row([S[i][j].expression for i in range(j + 1, len(lanes))])]
+        if not rows:
+            what = f"the matrix of '{self.name}' is zero"
+            raise context.error(
+                rules.LOOSE_CONNECTION, item.name, what, fix="remove it: it joins nothing", where=self.name
+            )
+        # What a through variable passes without an across variable is a short.
+        rows += [i for i in lanes if told[i] == "through" and i not in (*rows, *columns)]
+        ports: list[tuple[str, str, str]] = []
+        for lane in (*columns, *rows):
+            here, there = ends[lane]
+            if told[lane] == "through":  # both ports stand in the path of the lane, the second one against it
+                middle = f"{self.name}_{lane + 1}" if lane in rows and lane in columns else ""
+                here, there = (here, middle or there) if len(ports) < len(columns) else (there, middle or here)
+            ports.append((domains[lane].name, here, there))
+        K = [[-S[i][j].expression if j < i else ZERO for j in columns] for i in rows]
+        sides = [told[j] for j in columns], [other_side(told[i]) for i in rows]
+        context.elements[self.name] = Element(
+            self.name,
+            multiport_kind(tuple(domain for domain, _, _ in ports)),
+            tuple(node for _, *nodes in ports for node in nodes),
+            multiport=Multiport.of_sides(*sides, K),
+            place=context.place(item.name),
+        )
 
     def _choose(self, kinds: list[ElementKind], names: list[dict[str, str]]) -> None:
         """Take the names that the item itself gives to power variables; they come before those of sections."""
@@ -99,12 +153,12 @@ class FieldEmitter:
                 if text.text != ladder.NONE:
                     names[lane][side] = self.context.name(text, "a variable")
 
-    def _initial(self, kinds: list[ElementKind]) -> list[Expression | None]:
+    def _initial(self, kinds: list[ElementKind], law: FieldLaw) -> Sequence[tuple[Expression | None, bool]]:
         if not self.item.initial:
-            return [None] * len(kinds)
+            return [(None, False)] * len(kinds)
         self._check_count(self.item.initial, len(kinds), "initial values")
         subject, pairs = f"an initial value of {self.name}", zip(self.item.initial, kinds, strict=True)
-        return [self.context.checked_quantity(t, _power(k.domain, k.side), subject).expression for t, k in pairs]
+        return [initial_value(self.context, kind, text, law, subject) for text, kind in pairs]
 
     def _preferred(self, kinds: list[ElementKind]) -> list[Side | None]:
         """What the members should decide, where causality has a choice: integral or derivative, or a power variable."""
@@ -396,7 +450,7 @@ def _value(
         # Whether a function is passive is decided exactly, so its coefficients must not be rounded before.
         return evaluate_exact(expression, known)
     except ValueError:
-        return Fraction(expression.evaluate({name: float(x) for name, x in known.items()}))
+        return Fraction(finite_value(expression, {name: float(x) for name, x in known.items()}))
 
 
 def _is_accurate(

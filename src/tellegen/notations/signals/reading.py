@@ -15,13 +15,13 @@ from tellegen.model.mockup_units import MockupUnit
 from tellegen.model.signals import SignalDefinition, SignalSetting, order_signals, why_undetermined
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.grammar import STATE, Content, Key, Words
-from tellegen.notations.parameters import finite_value
+from tellegen.notations.mockup_units import check_use, unit_beside
+from tellegen.notations.parameters import finite_value, value_finding
 from tellegen.notations.quantities import parse_marked, read_plain
 from tellegen.notations.signals import blocks, latches, rules
 from tellegen.notations.signals.formulas import SECOND, FormulaScope, parse_formula, unlike_units_error
 from tellegen.notations.signals.tables import read_map, read_table
 from tellegen.notations.signals.units import GIVEN_NAMES, names_given
-from tellegen.notations.units.beside import check_use, unit_beside
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
 MarkedFormulas = Expression | tuple[Expression, ...]
@@ -559,14 +559,27 @@ class SignalsReader:
     # With the numbers
 
     def check_numbers(self, values: Mapping[str, float]) -> None:
-        """Periods, delays and filters are positive, and limits in order, as far as their values are known."""
+        """Formulas have a value, periods, delays and filters are positive, limits in order, as far as values are known."""
         for line in self.lines.values():
+            for word, formulas in line.formulas.items():
+                for marked in formulas if isinstance(formulas, tuple) else (formulas,):
+                    self._check_value(line, word, marked, values)
             for key in line.block.keys:
                 found = line.formulas.get(key.name)
                 if isinstance(found, Expression) and key.holds == blocks.PERIOD:
                     self._check_time(line, key, found, values)
                 elif isinstance(found, tuple) and key.holds == blocks.LIMITS:
                     self._check_limits(line, key, found, values)
+
+    def _check_value(self, line: SignalLine, word: str, marked: Expression, values: Mapping[str, float]) -> None:
+        formula = dimensions.without_marks(marked)
+        if not formula.free_symbols <= values.keys():
+            return
+        try:
+            finite_value(formula, values)
+        except ArithmeticError as problem:
+            place = self.context.text_place(line.nodes.get(word, line.key))
+            self.context.add_errors([value_finding(line.subject(word), problem, place)])
 
     def _check_time(self, line: SignalLine, key: Key, marked: Expression, values: Mapping[str, float]) -> None:
         value = _value(marked, values)

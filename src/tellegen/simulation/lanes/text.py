@@ -77,7 +77,7 @@ def lanes_text(code: StraightCode, pair: str, keeping: Keeping, host: str, *, ro
         _listed("int", "ROW_PLACE", [told[place] for place in keeping.rows]),
     ]
     macros = {**{name: str(value) for name, value in sizes.items()}, **_method(tableau, pair)}
-    if not tableau.error:
+    if _reads_one_before(tableau):
         macros["STAGE_CODE"] = _block(_stages_in_place(tableau, rolled=rolled))
         lists += _stages_in_place_tables(tableau)
     elif rolled:
@@ -115,7 +115,7 @@ def _method(tableau: Tableau, pair: str) -> dict[str, str]:
     return {
         "STAGES": str(stages),
         "KEEPS_STEP": str(int(not tableau.error)),
-        "ROWS_OF_RATES": str(stages + 1 + len(tableau.dense_a)),
+        "ROWS_OF_RATES": str(stages + 1 + max(len(tableau.dense_a), int(_reads_one_before(tableau)))),
         "DENSE_ROWS": str(3 + len(tableau.dense_b)),
         "ORDER": f"{float(tableau.order)}f",
         "SHARE": repr(SHARE),
@@ -123,7 +123,7 @@ def _method(tableau: Tableau, pair: str) -> dict[str, str]:
         "PI_SHARE": f"{PI_SHARE}f",
         "PI_PART": f"{PI_PARTS.get(pair, PI_PART)}f",
         "HAS_COARSE": str(int(bool(tableau.second_error))),
-        "ERROR": f"({_sum(tableau.error)})",
+        "ERROR": f"({_error(tableau)})",
         "COARSE": f"({_sum(tableau.second_error)})",
         "STAGE_CODE": _block(_stage_code(tableau)),
         "DENSE_CODE": _block(_dense_code(tableau)),
@@ -132,8 +132,14 @@ def _method(tableau: Tableau, pair: str) -> dict[str, str]:
 
 
 def _rows_of_stages(tableau: Tableau) -> int:
-    """How many rows of rates a step needs: all stages, or the present one beside the first where no error is told."""
-    return len(tableau.a) if tableau.error else 1
+    """How many rows of rates a step needs: all stages, or the present one beside the first."""
+    return 1 if _reads_one_before(tableau) else len(tableau.a)
+
+
+def _reads_one_before(tableau: Tableau) -> bool:
+    """Whether each stage reads the one before alone, and nothing is asked for between."""
+    alone = all(row == {k - 1: c} for k, (c, row) in enumerate(zip(tableau.c, tableau.a, strict=True)) if k)
+    return alone and not (tableau.second_error or tableau.dense_c or tableau.dense_b)
 
 
 _OVER = "TG_UNROLL_ALL for (int i = 0; i < TG_N; i++) TG_EACH"
@@ -176,25 +182,36 @@ def _rolled_stages(tableau: Tableau) -> Iterable[str]:
 
 
 def _stages_in_place(tableau: Tableau, *, rolled: bool) -> Iterable[str]:
-    """Stages of which each reads the one before alone: the sum of the step grows beside them, and none is kept."""
+    """Stages of which each reads the one before alone: the sums of the step and of its error grow beside them, and none is kept.
+
+    So 20 variables and what their rates need in between fit into the registers of a thread.
+    """
     last = len(tableau.a) - 1
-    yield f"{_OVER} {{ w->y1[i][l] = w->y[i][l]; w->k[1][i][l] = w->k[0][i][l]; }}"
+    yield f"{_OVER} {{ w->y1[i][l] = w->y[i][l]; w->k[1][i][l] = w->k[0][i][l]; w->k[2][i][l] = 0.0; }}"
     yield f"{'TG_ROLLED' if rolled else 'TG_UNROLL_ALL'} for (int q = 0; q < {last + 1}; q++) {{"
-    yield f"{_OVER} {{"
-    yield "w->y1[i][l] = w->y1[i][l] + w->step[l] * (TG_STAGE_SHARES[q] * w->k[1][i][l]);"
-    yield f"w->s[i][l] = q == {last} ? w->y1[i][l] : w->y[i][l] + w->step[l] * (TG_STAGE_TIMES[q] * w->k[1][i][l]);"
-    yield "}"
-    yield "TG_EACH w->at[l] = w->t[l] + TG_STAGE_TIMES[q] * w->step[l];"
+    yield "tg_wide part, far;"
+    yield "TG_EACH { part[l] = w->step[l] * TG_STAGE_SHARES[q]; far[l] = w->step[l] * TG_STAGE_TIMES[q]; }"
+    if tableau.error:
+        yield f"{_OVER} w->k[2][i][l] = w->k[2][i][l] + TG_STAGE_ERRORS[q] * w->k[1][i][l];"
+    yield f"{_OVER} w->y1[i][l] = w->y1[i][l] + part[l] * w->k[1][i][l];"
+    yield f"{_OVER} w->s[i][l] = q == {last} ? w->y1[i][l] : w->y[i][l] + far[l] * w->k[1][i][l];"
+    yield "TG_EACH w->at[l] = w->t[l] + far[l];"
     yield "tg_rates(w->at, w->s, w->constants, w->k[1]);"
     yield "}"
 
 
 def _stages_in_place_tables(tableau: Tableau) -> list[str]:
-    assert all(row == {k - 1: c} for k, (c, row) in enumerate(zip(tableau.c, tableau.a, strict=True)) if k)
     return [
-        _listed("double", "STAGE_SHARES", list(tableau.b.values())),
+        _listed("double", "STAGE_SHARES", [tableau.b[j] for j in range(len(tableau.a))]),
         _listed("double", "STAGE_TIMES", [*tableau.c[1:], 1.0]),
+        _listed("double", "STAGE_ERRORS", [tableau.error.get(j, 0.0) for j in range(len(tableau.a))]),
     ]
+
+
+def _error(tableau: Tableau) -> str:
+    if not _reads_one_before(tableau) or not tableau.error:
+        return _sum(tableau.error)
+    return f"w->k[2][i][l] + {tableau.error[len(tableau.a)]!r} * w->k[1][i][l]"
 
 
 def _stage(number: int, c: float, row: Row) -> Iterable[str]:

@@ -71,6 +71,7 @@ typedef struct tg_job {
   tg_balance_fn *balance;
   tg_powers_fn *powers; /* null: the balance tells them, too */
   tg_events_fn *events;
+  tg_contents_fn *contents; /* null where no law is checked */
   tg_sample_fn *sample;
   tg_observe_fn *observe;
   int n;              /* length of y, all blocks together */
@@ -78,6 +79,7 @@ typedef struct tg_job {
   int n_states;       /* of storages: the first ones */
   int n_differential; /* of the first block: the others are algebraic unknowns */
   int n_events;
+  int n_contents;
   int n_memory;
   int n_groups;
   int n_observables;
@@ -103,6 +105,7 @@ typedef struct tg_job {
   const int *directions; /* of events: 1 rising, -1 falling, 0 both */
   const int *terminal; /* a terminal event ends the stretch, another one restarts the integration there */
   const int *bends;    /* whether formulas go on without a jump there */
+  const int *keepers;  /* the places in y of the storages that `contents` tells of */
   double rtol;
   const double *atol;
   double max_step;

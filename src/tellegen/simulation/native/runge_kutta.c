@@ -2,6 +2,7 @@
  * `dormand_prince.h`, which `tools/solver_headers.py` writes from the tableau of `solvers/coefficients.py`: sums without the zeros of the
  * tableau, in loops that a compiler can turn into vectors.
  */
+#include "contents.h"
 #include "job.h"
 
 #include "dormand_prince.h"
@@ -33,6 +34,7 @@ typedef struct work {
   double ratio;          /* of the two estimates of the error, in the steps before */
   int has_dense, has_powers; /* of the step: its interpolant; of all steps: powers behind the rates */
   tg_turns turns;
+  tg_contents kept;
 } work;
 
 /* the rates of a stage, and the powers behind them where the model tells both at once */
@@ -54,8 +56,26 @@ static int book_stage(work *w, double weight, double t, const double *y, const d
 static int book_step(work *w) {
   tg_job *j = w->job;
   memset(w->power, 0, sizeof w->power);
-  BOOK_CODE
+  BOOK_CODE(book_stage)
   return 0;
+}
+
+static int pass_stage(work *w, double weight, double t, const double *y, const double *rate) {
+  return tg_contents_pass(&w->kept, w->job, weight * w->h, t, y, rate);
+}
+
+/* what storages keep, followed over the stages of a step */
+static int follow_contents(work *w) {
+  tg_job *j = w->job;
+  if (tg_contents_begin(&w->kept, j, w->t, j->y, w->k[0])) return 1;
+  BOOK_CODE(pass_stage)
+  return 0;
+}
+
+/* Whether the step has flown over a steep part of a law. */
+static int flies_over(work *w) {
+  tg_job *j = w->job;
+  return j->n_contents && !follow_contents(w) && tg_contents_hide(&w->kept, j, w->t + w->h, j->y, w->y1, w->k[STAGES - 1]);
 }
 
 /* all stages of a step from t; w->y1 is the result */
@@ -159,6 +179,12 @@ static void let_bends_rest(work *w) {
     tg_move_by_tolerances(j, alike, w->point);
     if (!events_at(w, j->t, w->point, w->gx)) tg_rest_bends(j, w->signs, w->g0, w->gx);
   }
+}
+
+/* Whether an event function passes zero in the whole of the step. */
+static int passes_event(work *w) {
+  tg_job *j = w->job;
+  return j->n_events && !events_at(w, w->t + w->h, w->y1, w->g1) && tg_any_crossing(j, w->g0, w->g1);
 }
 
 /* The crossing between two times closed in by bisection on all event functions at once, which needs no more than 52 halvings and cannot
@@ -391,6 +417,9 @@ static int remember_between(work *w, double at) {
  * again up to there, if only a restart follows; where that fails some times, as at a jump, what was found serves. */
 enum { LANDINGS = 5 };
 
+/* Where rates jump by orders at a bend, no step across it can be short enough: so many gaps of time before it, one is let pass. */
+static const double AT_A_BEND = 256;
+
 /* up to `halt`; -1 when it is reached */
 static int rk_advance(work *w, double halt, double *next) {
   tg_job *j = w->job;
@@ -408,7 +437,7 @@ static int rk_advance(work *w, double halt, double *next) {
     j->rhs_calls += STAGES - 1;
     int bad = stages(w, j->t, h);
     double error = bad ? INFINITY : error_of(w, h);
-    if (!(error <= 1)) {
+    if (!(error <= 1) && !(isfinite(error) && h < AT_A_BEND * tg_gap(j->t) && passes_event(w))) {
       j->rejected++;
       rejected = 1;
       whole = 0;
@@ -444,6 +473,15 @@ static int rk_advance(work *w, double halt, double *next) {
         continue;
       }
       if (event) landings = 0;
+    }
+    /* A bend is an event, and up to there the law is followed. */
+    if (share == 1 && h > 1024 * tg_gap(j->t) && flies_over(w)) {
+      j->rejected++;
+      rejected = 1;
+      whole = 0;
+      *next = 0.25 * h;
+      if (j->n_events && events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
+      continue;
     }
     if (whole) h = whole;
     whole = 0;
@@ -491,6 +529,8 @@ static int rk_advance(work *w, double halt, double *next) {
       tg_wake_bends(j, w->g0);
       let_bends_rest(w);
       *next = fmin(*next, 0.1 * h);
+      /* Where rates jump at a bend, a step that comes down to it tells nothing of the next one. */
+      if (*next < 1024 * tg_gap(j->t)) *next = first_step(w, j->until - j->t);
     } else {
       double *first = w->k[0], *y = j->y;
       w->k[0] = w->k[STAGES];
@@ -552,10 +592,11 @@ int tg_runge_kutta(tg_job *j) {
   double *room = take_room(&w, (size_t)j->n, (size_t)j->n_events);
   w.signs = calloc((size_t)j->n_events + 1, sizeof(int));
   j->bands = w.bands;
-  int bad = !room || !w.signs || tg_turns_open(&w.turns, j), status = bad ? TG_NO_MEMORY : rk_go(&w);
+  int bad = !room || !w.signs || tg_turns_open(&w.turns, j) || tg_contents_open(&w.kept, j), status = bad ? TG_NO_MEMORY : rk_go(&w);
   free(room);
   free(w.signs);
   tg_turns_close(&w.turns);
+  tg_contents_close(&w.kept);
   j->bands = 0;
   return status;
 }

@@ -5,6 +5,7 @@
  * the model. Linear systems go to linear.h: the library sees a matrix of one row and a solver whose two operations are ours.
  * Events are looked for in job.h's way, as by every solver: the library's own search may never end where functions meet in rounding.
  */
+#include "contents.h"
 #include "job.h"
 #include "linear.h"
 #include "newton.h"
@@ -74,7 +75,7 @@ typedef struct tg_sundials {
 
 /* The share of the tolerance that a single step may use. Errors of steps add up: with this share the error at the end of the test
  * problems of the literature stays below twenty times the tolerance, as it should. */
-static const double SHARE = 0.5, REACH = 6, APART = 0.1;
+static const double SHARE = 0.5, BACK = 0.1, REACH = 6, APART = 0.1;
 static const double GAUSS_POINTS[3] = {0.11270166537925831148, 0.5, 0.88729833462074168852}, GAUSS_WEIGHTS[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
 enum { MANY_SMALL_SWINGS = 4096 };
 
@@ -107,6 +108,8 @@ typedef struct run {
   /* powers at the ends of the last steps, the newest first */
   int n_kept;
   double kept_at[MOST_KEPT], kept[MOST_KEPT][4];
+  tg_contents contents;
+  double *rates_before; /* of the step, where laws are checked */
   tg_newton newton; /* for starts and restarts of implicit models */
 } run;
 
@@ -230,6 +233,8 @@ static void close_run(run *r) {
   free(r->job->bands);
   r->job->bands = 0;
   tg_turns_close(&r->turns);
+  tg_contents_close(&r->contents);
+  free(r->rates_before);
 }
 
 static int open_vectors(run *r) {
@@ -263,7 +268,8 @@ static int open_vectors(run *r) {
   for (int k = 1; k < 6; k++) r->guards[k] = r->guards[k - 1] + j->n_events;
   for (int e = 0; e < j->n_events; e++) r->jumps |= !j->terminal[e];
   for (int k = 0; k < j->n; k++) r->ones[k] = 1;
-  if (tg_turns_open(&r->turns, j)) return TG_NO_MEMORY;
+  r->rates_before = tg_new(j->n_contents ? (size_t)j->n : 0, sizeof(double));
+  if (!r->rates_before || tg_turns_open(&r->turns, j) || tg_contents_open(&r->contents, j)) return TG_NO_MEMORY;
   return r->implicit ? tg_newton_open(&r->newton, j) : 0;
 }
 
@@ -438,7 +444,8 @@ static int restart(run *r) {
     if (status) return status;
   }
   memcpy(data(r, r->y), j->y, sizeof(double) * (size_t)j->n);
-  int bad = r->implicit ? s->IDAReInit(r->memory, j->t, r->y, r->yp) : s->CVodeReInit(r->memory, j->t, r->y);
+  int bad = r->implicit ? s->IDAReInit(r->memory, j->t, r->y, r->yp) || s->IDASetInitStep(r->memory, j->first_step)
+                        : s->CVodeReInit(r->memory, j->t, r->y) || s->CVodeSetInitStep(r->memory, j->first_step);
   return bad ? TG_LIBRARY : 0;
 }
 
@@ -587,6 +594,31 @@ static int restart_settled(run *r) {
   return bad;
 }
 
+/* Whether the last step has flown over a steep part of a law: what storages keep, by three points of Gauss on its polynomial. */
+static int flies_over(run *r, double to) {
+  tg_job *j = r->job;
+  double h = to - j->t;
+  if (!j->n_contents || h <= 1024 * tg_gap(to) || tg_contents_begin(&r->contents, j, j->t, j->y, r->rates_before)) return 0;
+  for (int q = 0; q < 3; q++) {
+    double t = j->t + GAUSS_POINTS[q] * h;
+    if (interpolate(r, t, 0, 0) || tg_contents_pass(&r->contents, j, GAUSS_WEIGHTS[q] * h, t, data(r, r->value), data(r, r->rate))) return 0;
+  }
+  return tg_contents_hide(&r->contents, j, to, j->y, data(r, r->y), data(r, r->rate));
+}
+
+/* Back to where the last step began, to go on with a shorter one. */
+static int take_back(run *r, double h, double stop) {
+  const tg_sundials *s = r->api;
+  tg_job *j = r->job;
+  size_t size = sizeof(double) * (size_t)j->n;
+  j->rejected++;
+  memcpy(data(r, r->y), j->y, size);
+  memcpy(j->yp, r->rates_before, size);
+  int bad = r->implicit ? s->IDAReInit(r->memory, j->t, r->y, r->yp) || s->IDASetInitStep(r->memory, h) || s->IDASetStopTime(r->memory, stop)
+                        : s->CVodeReInit(r->memory, j->t, r->y) || s->CVodeSetInitStep(r->memory, h) || s->CVodeSetStopTime(r->memory, stop);
+  return bad ? TG_LIBRARY : 0;
+}
+
 /* One stretch without breaks, up to `halt`; returns -1 when the halt is reached. */
 static int advance(run *r, double halt) {
   const tg_sundials *s = r->api;
@@ -600,6 +632,7 @@ static int advance(run *r, double halt) {
   for (;;) {
     double reached = j->t;
     j->context->failed = 0;
+    if (j->n_contents) memcpy(r->rates_before, j->yp, sizeof(double) * (size_t)j->n);
     int flag = r->implicit ? s->IDASolve(r->memory, stop, &reached, r->y, r->yp, ONE_STEP)
                            : s->CVode(r->memory, stop, r->y, &reached, ONE_STEP);
     if (flag < 0) return status_of(r, flag);
@@ -608,6 +641,13 @@ static int advance(run *r, double halt) {
     if (stuck > 100) return TG_TINY_STEP; /* the library itself goes on until steps vanish */
     int event = j->n_events ? find_event(r, &reached) : 0;
     if (event < 0) return TG_NOT_FINITE;
+    /* A bend is an event, and up to there the law is followed. */
+    if (flies_over(r, reached)) {
+      j->steps--;
+      bad = take_back(r, BACK * (reached - j->t), stop);
+      if (bad || (j->n_events && j->events(j->context, j->t, j->y, j->yp, r->guards[0]))) return bad ? bad : TG_NOT_FINITE;
+      continue;
+    }
     bad = book(r, j->t, reached);
     if (!bad) bad = write_rows(r, reached);
     if (!bad) bad = tg_step_seen(j, point_at, r, j->t, reached);

@@ -36,8 +36,11 @@ class Job(ctypes.Structure):
     """One stretch of a simulation as the solvers in C see it."""
 
     _fields_ = (
-        *_alike(_pointer, "context residual rhs rhs_powers tangent rhs_tangent balance powers events sample observe"),
-        *_alike(_int, "n blocks n_states n_differential n_events n_memory n_groups n_observables"),
+        *_alike(
+            _pointer,
+            "context residual rhs rhs_powers tangent rhs_tangent balance powers events contents sample observe",
+        ),
+        *_alike(_int, "n blocks n_states n_differential n_events n_contents n_memory n_groups n_observables"),
         *_alike(_pointer, "history columns rows colours"),
         ("n_colours", _int),
         ("order", _pointer),
@@ -46,7 +49,7 @@ class Job(ctypes.Structure):
         ("n_times", _long),
         ("stops", _pointer),
         ("n_stops", _long),
-        *_alike(_pointer, "periods offsets directions terminal bends"),
+        *_alike(_pointer, "periods offsets directions terminal bends keepers"),
         ("rtol", _double),
         ("atol", _pointer),
         *_alike(_double, "max_step first_step"),

@@ -263,6 +263,7 @@ class PreparedModel:
         job.n, job.blocks = self.width, self.blocks
         job.n_states, job.n_differential = len(model.states), model.size - len(model.unknowns)
         job.n_events, job.n_memory = len(model.events), len(model.memory)
+        job.n_contents = len(model.contents) if job.contents else 0
         job.n_groups, job.n_observables = len(model.sample_groups), len(model.observables)
         # A model written by hand does not say: then its powers may read them.
         job.powers_read_rates = int(model.data is None or model.data.powers_read_rates)
@@ -279,6 +280,7 @@ class PreparedModel:
             "directions": self.directions,
             "terminal": self.terminal,
             "bends": self.bends,
+            "keepers": np.array(self.model.contents or [0], dtype=np.int32),
             "periods": self.periods,
             "offsets": self.offsets,
             **vars(NO_LOG),

@@ -12,8 +12,8 @@ import numpy as np
 
 from tellegen.compiler import rules
 from tellegen.compiler.context import ModelContext
+from tellegen.compiler.mockup_units import UnitHost
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.compiler.units.library import UnitHost
 from tellegen.core.errors import TellegenError
 from tellegen.model.mockup_units import UnitUse
 from tellegen.simulation.solvers import jobs

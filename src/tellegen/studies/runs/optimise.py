@@ -23,9 +23,8 @@ from tellegen.model.model import Model, Start
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.fit_problem import Bounds
-from tellegen.studies.runs.goals import Goal, GoalLimit, goal_side, read_goal, read_limit
 from tellegen.studies.runs.model_runs import ModelRuns
-from tellegen.studies.runs.optimum import Optimum, OptimumConstraint
+from tellegen.studies.runs.optimum import Goal, GoalLimit, Optimum, OptimumConstraint, goal_side, read_goal, read_limit
 from tellegen.studies.runs.response import Response
 from tellegen.studies.runs.sweep import checked_settings, readings_of, usable_cores
 from tellegen.studies.runs.table import shares_drawn

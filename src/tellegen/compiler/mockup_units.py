@@ -49,7 +49,7 @@ FUNCTIONS: Final[tuple[tuple[str, str], ...]] = (
     ("FreeFMUstate", "FreeFMUState"),
     ("CompletedIntegratorStep", "CompletedIntegratorStep"),
 )
-"""The functions of a unit in the order of `host.c`, in FMI 2.0 and 3.0."""
+"""The functions of a unit in the order of `unit_host.c`, in FMI 2.0 and 3.0."""
 
 STEPPING: Final = frozenset(["DoStep"])
 EXCHANGING: Final = frozenset(
@@ -71,7 +71,7 @@ KEEPING: Final = frozenset(["GetFMUstate", "SetFMUstate", "FreeFMUstate", "GetFM
 
 
 class TgUnit(ctypes.Structure):
-    """The struct of `host.c`, field by field."""
+    """The struct of `unit_host.c`, field by field."""
 
     _fields_ = (
         *((name, ctypes.c_int) for name in ["fmi", "steps", "n_x", "n_u", "n_p", "n_y", "n_z", "keeps", "completed"]),
@@ -321,8 +321,8 @@ def _loaded(unit: MockupUnit, folder: Path, identifier: str) -> ctypes.CDLL:
 
 
 def _host_library(unit: MockupUnit) -> ctypes.CDLL:
-    source = Path(__file__).with_name("host.c").read_text(encoding="ascii")
-    built = build_files({"host.c": source})
+    source = Path(__file__).with_name("unit_host.c").read_text(encoding="ascii")
+    built = build_files({"unit_host.c": source})
     if built.library is None:
         raise _refused(unit, f"units are called from C, and {built.why}")
     library = built.library

@@ -1,4 +1,4 @@
-"""`read_bond_graph_tools`: a file of BondGraphTools (`.bg`, version 0.1) as a bond graph.
+"""`read_bond_graph_tools`: a file of BondGraphTools (`.bg`, version 0.1) as a bond graph, and the rules that such a file keeps.
 
 A component's variables count into it whichever way its bond points; at a 1-junction the arrow decides the sign. So a bond that
 leaves a component here enters it by a 0-junction of two bonds, which passes on the effort and turns the flow. Ports of models
@@ -9,14 +9,51 @@ import re
 from pathlib import Path
 from typing import NamedTuple, final
 
-from tellegen.core.errors import Place, Rule, TellegenError
+from tellegen.core.errors import Place, Rule, Rulebook, TellegenError
 from tellegen.core.files import clip
 from tellegen.core.names import joined, unused
 from tellegen.expressions import RESERVED_WORDS
-from tellegen.importing.bond_graph_tools import rules
 from tellegen.importing.imported import Imported
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode, read_document
 from tellegen.notations.yaml.writing import quoted, sentence_text
+
+
+def _loop(resistor: str = "R1 base/R r=100", bond: str = "R1 kcl") -> str:
+    """A source with a resistor and a capacitor, with one line exchanged."""
+    return f"""\
+version: 0.1
+root: RC
+models:
+  /:
+    components:
+    - {resistor}
+    - C1 base/C C=0.01
+    - S base/Sf
+    - kcl base/0
+    netlist:
+    - {bond}
+    - kcl C1
+    - S kcl
+"""
+
+
+RULES = Rulebook("D", _loop())
+
+NOT_READ = RULES.rule(
+    "D320",
+    "component of BondGraphTools that is not read",
+    meaning="A component is of a library that there is nothing for, such as the biochemical one, or has a law of its own.",
+    why="basic components and the diode have counterparts here; chemical potentials and port-Hamiltonian blocks have none",
+    example=_loop("R1 biochem/Re k=1"),
+)
+WRONG_FILE = RULES.rule(
+    "D321",
+    "file of BondGraphTools that makes no sense",
+    meaning="A part of the file is missing, a name is used that no component has, or a value is no number.",
+    why="a file of version 0.1 has models, each with components (`NAME library/KIND values`) and a netlist (`TAIL HEAD`)",
+    example=_loop(bond="R2 kcl"),
+)
+
 
 MOST_LEVELS = 16
 MOST_COMPONENTS = 100_000
@@ -28,7 +65,7 @@ PORT = "port"
 
 
 @final
-class ComponentKind(NamedTuple):
+class _ComponentKind(NamedTuple):
     """A component of the libraries: its letters here, its parameters with their defaults, and the units of a circuit."""
 
     letters: str
@@ -36,18 +73,18 @@ class ComponentKind(NamedTuple):
     unit: str = ""
 
 
-KINDS: dict[str, ComponentKind] = {
-    "base/0": ComponentKind("0", ()),
-    "base/1": ComponentKind("1", ()),
-    "base/R": ComponentKind("R", (("r", "1000"),), "ohm"),
-    "base/C": ComponentKind("C", (("C", "1000"),), "F"),
-    "base/I": ComponentKind("I", (("L", "2000"),), "H"),
-    "base/Se": ComponentKind("Se", (("e", ""),), "V"),
-    "base/Sf": ComponentKind("Sf", (("f", ""),), "A"),
-    "base/SS": ComponentKind(PORT, (("f", ""), ("e", ""))),
-    "base/TF": ComponentKind("TF", (("r", "1"),)),
-    "base/GY": ComponentKind("GY", (("R", "1"),), "ohm"),
-    "elec/Di": ComponentKind("R", (("Is", ""), ("n", "1"), ("Vt", "0.0258563"))),
+KINDS: dict[str, _ComponentKind] = {
+    "base/0": _ComponentKind("0", ()),
+    "base/1": _ComponentKind("1", ()),
+    "base/R": _ComponentKind("R", (("r", "1000"),), "ohm"),
+    "base/C": _ComponentKind("C", (("C", "1000"),), "F"),
+    "base/I": _ComponentKind("I", (("L", "2000"),), "H"),
+    "base/Se": _ComponentKind("Se", (("e", ""),), "V"),
+    "base/Sf": _ComponentKind("Sf", (("f", ""),), "A"),
+    "base/SS": _ComponentKind(PORT, (("f", ""), ("e", ""))),
+    "base/TF": _ComponentKind("TF", (("r", "1"),)),
+    "base/GY": _ComponentKind("GY", (("R", "1"),), "ohm"),
+    "elec/Di": _ComponentKind("R", (("Is", ""), ("n", "1"), ("Vt", "0.0258563"))),
 }
 """The components that are read. Others of `base` and `elec`, and all of `biochem`, are refused by name."""
 
@@ -102,7 +139,7 @@ class _Reading:
         if self.refused:
             raise type(self.refused[0])([error.finding for error in self.refused[:50]])
 
-    def _wrong(self, node: Node, what: str, fix: str, rule: Rule = rules.WRONG_FILE) -> TellegenError:
+    def _wrong(self, node: Node, what: str, fix: str, rule: Rule = WRONG_FILE) -> TellegenError:
         return rule.error(what, fix=fix, place=self.document.place(node))
 
     def _listed(self, model: MappingNode, key: str) -> list[Scalar]:
@@ -161,8 +198,8 @@ class _Reading:
         place = self.document.place(line)
         if kind is None:
             what = f"'{path}' is a component '{clip(words[1])}', which is not read"
-            self.refused.append(self._wrong(line, what, f"these are read: {', '.join(KINDS)}", rules.NOT_READ))
-            kind = ComponentKind("R", ())
+            self.refused.append(self._wrong(line, what, f"these are read: {', '.join(KINDS)}", NOT_READ))
+            kind = _ComponentKind("R", ())
         values = dict(kind.parameters)
         known = {key.lower(): key for key in values}
         for place_of, word in enumerate(words[2:]):
@@ -286,7 +323,7 @@ class _Reading:
                 missing = [key for key, text in component.values.items() if not text]
                 if missing:
                     what = f"the diode '{path}' has no value for {', '.join(missing)}"
-                    raise rules.WRONG_FILE.error(what, fix="write it behind the component", place=component.place)
+                    raise WRONG_FILE.error(what, fix="write it behind the component", place=component.place)
                 scale, ideality, thermal = component.values.values()
                 law = f"i = {scale} A*(exp(v/({ideality}*{thermal} V)) - 1)"
                 elements[name] = "{law: " + quoted(law) + "}"

@@ -1,1 +1,0 @@
-"""Descriptions of functional mock-up units, as they stand in a file of anybody."""
