@@ -27,6 +27,11 @@ COMMANDS = (
         "the values of diodes (`D`), switches (`SW`, `CSW`) and transistors (`NPN`, `PNP`, `NMOS`, `PMOS`), "
         "before or after their use",
     ),
+    ("`.func f(x) {...}`, `.param f(x)=...`", "written out where it is used"),
+    (
+        "`.if`, `.elseif`, `.else`, `.endif`",
+        "the cards count whose condition holds; parameters of the deck itself decide",
+    ),
     ("`.include`, `.lib`", "read where the file lies in the folder of the deck"),
     ("`.global`", "nodes that subcircuits share get a port"),
     ("`.print`, `.plot`, `.save`, `.probe`", "`outputs`: voltages of nodes, as signals, and currents of elements"),
@@ -38,6 +43,7 @@ COMMANDS = (
 """What becomes of the commands of a deck."""
 
 SHAPE_WORDS = {"pulse": "trapezoid(...)", "sin": "sine(...), or a formula", "exp": "a formula", "pwl": "table(...)"}
+SHAPE_WORDS |= dict.fromkeys(("sffm", "am"), "a formula")
 COMPONENT_WORDS = {
     "0": "0-junction",
     "1": "1-junction",
@@ -63,7 +69,7 @@ def imported_page(head: str, table: Table) -> str:
         ),
         "Refused, all of them in one answer: "
         + "; ".join(f"`{letter.upper()}` ({what})" for letter, what in REFUSED.items())
-        + "; and `POLY`, `VALUE`, `TABLE`, `LAPLACE` of controlled sources.",
+        + "; and `LAPLACE` of controlled sources.",
         "## SPICE: commands",
         table(("command", "becomes"), COMMANDS),
         f"Told and left out: {_listed(ANALYSES)}.",

@@ -10,6 +10,7 @@ import pytest
 import generate_docs
 from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.shipped import part_names
 from tellegen.equations.checking import loops_of_several_values
 from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
@@ -101,7 +102,8 @@ WITHOUT_EXAMPLE = {
     **{f"N10{k}": "numbers or signals asked for when a model is compiled" for k in range(5, 10)},
     "N111": "a cache of this machine, not something in a file",
     "N112": "a unit of somebody, and its library",
-    "N113": "values given to a run, not something in a file",
+    "D010": "met where formulas are worked out, with values that are not those of the file",
+    **{f"N11{k}": "values given to a run, not something in a file" for k in (3, 4)},
     "D325": "said about a unit of somebody, not about a model file",
     "N110": "met when a model is compiled, after its equations",
     **{f"S17{k}": "something asked of a run or met on the way, not something in a file" for k in (5, 6, 7, 8)},
@@ -210,3 +212,8 @@ def test_pages_are_those_of_the_code() -> None:
         [sys.executable, generate_docs.__file__, "--check"], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("part", part_names())
+def test_each_part_of_the_library_stands_in_a_machine(part: str) -> None:
+    assert generate_docs.machines_with(part), f"no page of the gallery and no example uses '{part}'"

@@ -14,6 +14,7 @@ from hypothesis import given
 import tellegen as tg
 from schemes.comparing import legal_causality
 from support.bond_graphs import Graph, graphs
+from support.examples import all_examples
 from support.networks import Network, network
 from support.strategies import networks
 from tellegen.causality import assign_causality
@@ -27,7 +28,7 @@ from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
 from tellegen.scenes.geometry import Box, Point
-from tellegen.scenes.scene import Band, Bond, Label, Ring, Scene, Wire
+from tellegen.scenes.scene import Band, Bond, Label, Ring, Scene, Wire, label_box
 from tellegen.scenes.writers.scene_json import from_json
 from tellegen.schemes import BondGraphScheme, bond_graph
 
@@ -36,7 +37,7 @@ GOLDEN_NAMES = ("rlc", "dc_motor_pump", "planetary_gear", "quarter_car")
 MOST_PORTS = 40
 """Examples with more elements are drawn by the slow tests."""
 
-EXAMPLES = {example.name: tg.load(example.name) for example in tg.examples()}
+EXAMPLES = all_examples()
 
 
 def scheme_of(model: Model) -> BondGraphScheme:
@@ -360,6 +361,17 @@ def test_labels_without_room_are_counted() -> None:
     assert pen.left_out == 2
     assert bonds_in_words(scheme_of(EXAMPLES["rlc"]), 1).endswith("; 1 label is left out for want of room")
     assert bonds_in_words(scheme_of(EXAMPLES["rlc"]), 2).endswith("; 2 labels are left out for want of room")
+
+
+def test_a_large_matrix_does_not_push_equations_to_the_edge() -> None:
+    """What is wide on the left begins at the margin; all other signs of equality stand below each other, near it."""
+    scene = draw("corking_machine", "equations").scene
+    assert check_scene(scene) == ()
+    rights = [s for s in scene.shapes if isinstance(s, Label) and s.origin.part == "right"]
+    signs = Counter(round(label_box(label).left) for label in rights)
+    (place, count), *_ = signs.most_common()
+    assert count > len(rights) / 2
+    assert place < scene.box.width / 4
 
 
 def test_equations_are_a_figure() -> None:

@@ -5,6 +5,7 @@ import re
 import pytest
 
 import tellegen as tg
+from support.examples import causal_example
 from tellegen.causality import assign_causality
 from tellegen.drawing import draw
 from tellegen.drawing.pog.texts import PogNames
@@ -55,7 +56,7 @@ def test_numbers_that_the_model_uses_are_left_out() -> None:
 
 
 def test_formulas_use_the_same_names() -> None:
-    names = PogNames(pog(assign_causality(lower(tg.load("dc_motor_pump")))))
+    names = PogNames(pog(causal_example("dc_motor_pump")))
     assert names.formula(parse("V_R_a^2 + omega_m")) in (r"V_{R_a}^{2} + \omega_m", r"\omega_m + V_{R_a}^{2}")
     assert names.formula(parse("sin(s) * alpha_p")).count(r"\sin") == 1
 

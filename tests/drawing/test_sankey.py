@@ -70,6 +70,15 @@ def test_figure_is_well_drawn(name: str) -> None:
     assert check_scene(draw(run_of(name)).scene, []) == ()
 
 
+def test_names_that_hang_low_push_their_energies_and_neighbours_away() -> None:
+    """Parts of parts have long subscripts in their names, and many thin streams stand close."""
+    model = tg.Network("Names that hang low")
+    model.add("voltage source", "V_feed_line", "a", "gnd", signal="1 V")
+    for k in range(12):
+        model.add("resistor", f"rung_y{k}", "a", "gnd", value=f"{k + 1} ohm")
+    assert check_scene(draw(tg.simulate(model, 1.0, progress=False)).scene, []) == ()
+
+
 def test_bars_are_as_high_as_their_energy() -> None:
     run = run_of("dc_motor_pump")
     streams = energy_streams(run)

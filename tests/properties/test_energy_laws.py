@@ -93,3 +93,36 @@ def test_books_of_few_rows_are_those_of_many(shape: str, f: float, solver: str, 
     assert (
         "S120" in [finding.code for finding in few.notices] or abs(found - known).max() <= 300 * rtol * abs(known).max()
     )
+
+
+@pytest.mark.parametrize(
+    "course", ["sine(1, {f} Hz)", "chirp(1, 1 Hz, {f} Hz, 0.1 s)", "sine(1, {f} Hz)*exp(-50*t/(1 s))"]
+)
+def test_books_close_under_inputs_that_turn_faster_than_the_states(course: str) -> None:
+    """The points of books in a step are as close as the input needs them, not the states alone."""
+    for f in (300, 2700):
+        times = np.linspace(0.0, 0.1, 12)
+        run = tg.simulate("rlc", 0.1, inputs={"V": course.format(f=f)}, times=times, solver="exponential", rtol=1e-8)
+        assert abs(run.energy.residual) < 1e-8  # the tolerance asked
+
+
+@pytest.mark.parametrize("solver", ["exponential", "runge-kutta", "cvode", "ida", "auto"])
+@pytest.mark.parametrize(
+    "beside",
+    ["", "  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b], R: 1 ohm}\n  C: {capacitor: [b, gnd], C: 1 F}\n"],
+)
+def test_what_a_source_gives_that_no_state_feels_is_in_the_books(solver: str, beside: str) -> None:
+    """The energy of a resistor alone at its source has a formula, and no error of a step would tell that it is missed."""
+    alone = "  I: {current source: [gnd, c]}\n  r: {resistor: [c, gnd], R: 2 ohm}\n"
+    model = read_model(f"system: x\nnetwork:\n{beside}{alone}")
+    if solver == "exponential" and not beside:
+        return  # it has nothing to advance
+    for f in (5.0, 333.3, 2711.0):
+        run = tg.simulate(
+            model, 0.1, inputs={"I": f"sine(1, {f} Hz)", **({"V": 0.0} if beside else {})}, solver=solver, samples=11
+        )
+        w = 2 * np.pi * f
+        wanted = 2 * (0.05 - np.sin(2 * w * 0.1) / (4 * w))
+        assert float(run.energy.dissipated or 0.0) == pytest.approx(
+            wanted, rel=1e-5
+        )  # ten tolerances: multistep solvers take powers from ends of steps

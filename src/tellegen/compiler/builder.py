@@ -362,7 +362,7 @@ class Builder:
         if isinstance(law, SourceLaw):
             if law.signal is not None:
                 self.compute(self.decided(k), law.signal, port)
-                self._note_breaks(law.signal)
+                self.signals.driven[self.decided(k)] = self._note_breaks(law.signal)
         elif isinstance(law, ResistiveLaw):
             if k not in self.field_rows:
                 self._add_resistive(k, port, law)

@@ -1,6 +1,7 @@
 """Routines as C99: every statement written out, and the C functions that generated code calls."""
 
 from collections.abc import Container, Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from tellegen.compiler import statements
@@ -8,6 +9,7 @@ from tellegen.compiler.context import FIELDS, FUNCTIONS, function_of
 from tellegen.compiler.steps import variable
 from tellegen.expressions import C_PRELUDE, Expression
 from tellegen.expressions.c import CWriter
+from tellegen.expressions.nodes import Number
 
 
 def c_text(name: str) -> str:
@@ -47,6 +49,9 @@ LONG_AND_SELDOM = 5_000
 LONG_AND_RARE = 10_000
 """Characters of a function beyond which a compiler would spend too long on it: of one that every step calls, of one that only rows
 of the output call or that has a quicker form, and of one that a run hardly calls."""
+
+MANY = 32
+"""Numbers that a function gives side by side, from which on they are a table."""
 
 
 def c_source(
@@ -152,16 +157,26 @@ class _Body:
         lines = [" ".join(f"(void){word};" for word in words), *self.head]
         for statement in self.routine.statements:
             lines += self._statement(statement, self.writer)
-        for i, result in enumerate(self.routine.results):
-            text = self.writer.write(result)
-            lines += self._flushed(self.writer)
-            lines.append(f"out[{i}] = {text};")
+        lines += self._results()
         if self.routine.checked:
             # A value that is not finite must end the step there: deeper inside a solver nobody could tell whose it was.
             lines.append(f"return tg_checked(c, out, {len(self.routine.results)}, {self.routine.first});")
         else:
             lines.append("return 0;")
         return lines
+
+    def _results(self) -> Iterable[str]:
+        """What a function gives; many numbers side by side, as the points of a long course, are data and no statements."""
+        for constant, group in groupby(enumerate(self.routine.results), key=lambda entry: isinstance(entry[1], Number)):
+            several = list(group)
+            texts = [(i, self.writer.write(result)) for i, result in several]
+            yield from self._flushed(self.writer)
+            if constant and len(several) >= MANY:
+                first = several[0][0]
+                yield f"static const double numbers_{first}[] = {{{', '.join(text for _, text in texts)}}};"
+                yield f"for (int i = 0; i < {len(several)}; i++) out[{first} + i] = numbers_{first}[i];"
+            else:
+                yield from (f"out[{i}] = {text};" for i, text in texts)
 
     def _flushed(self, writer: CWriter) -> list[str]:
         found, writer.lines = writer.lines, []

@@ -174,6 +174,7 @@ def _with_values(
         breaks=_breaks(program, values),
         crossings=_of_time(program.signals.crossings, values),
         courses=_of_time(program.signals.courses, values),
+        unfelt=_of_time(_unfelt(program), values),
         explicit=made.explicit,
         linear=made.linear,
         pattern=made.pattern,
@@ -292,6 +293,13 @@ def _returning_delays(program: Program) -> set[str]:
         reads[law.name] = [names[x.number] for x in needed if isinstance(x, Lookup) and x.kind == "past"]
     loops = (members for members in strong_components(reads) if len(members) > 1 or members[0] in reads[members[0]])
     return {name for members in loops for name in members}
+
+
+def _unfelt(program: Program) -> list[Expression]:
+    """Formulas of time that drive a source which no rate reads: a resistor across a source, beside a circuit of its own."""
+    read = {target for step in program.core for target in step.targets}
+    known = {TIME, *program.parameters}
+    return [e for k, e in program.signals.driven.items() if k not in read and TIME in e.free_symbols <= known]
 
 
 def _of_time(formulas: Iterable[Expression], values: Values) -> tuple[Expression, ...]:

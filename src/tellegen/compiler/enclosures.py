@@ -6,7 +6,7 @@ size are looked at in one go.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -111,6 +111,27 @@ def awakenings(formula: Expression, name: str, low: float, high: float) -> Array
     pieces = np.concatenate(settled)
     pieces = pieces[np.argsort(pieces[:, 0])]
     return stops_of_bursts(pieces[:, 0], pieces[:, 2], pieces[:, 3] > QUIET * size)
+
+
+TURN: Final = {"sin": 2 * math.pi, "cos": 2 * math.pi, "tan": math.pi, "floor": 1.0}
+"""By how much the argument of a function grows in one of its periods."""
+
+
+def frequencies(
+    formula: Expression, values: Mapping[str, float], name: str, ends: tuple[float, float]
+) -> Iterator[float]:
+    """How often what turns with `name` does so, at both ends: a chirp is slowest at one and fastest at the other."""
+    known = values.keys() | {name}
+    for node in postorder(formula):
+        if isinstance(node, Call) and node.name in TURN and name in node.free_symbols and node.free_symbols <= known:
+            rate = node.arguments[0].derivative(name)
+            for at in ends:
+                try:
+                    found = rate.evaluate({**values, name: at})
+                except ArithmeticError:
+                    continue
+                if math.isfinite(found):
+                    yield abs(found) / TURN[node.name]
 
 
 def stops_of_bursts(times: Array, values: Array, moves: Flags) -> Array:

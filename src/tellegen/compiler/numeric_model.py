@@ -202,6 +202,8 @@ class NumericModel:
     """Formulas of time that vanish where signals jump or bend."""
     courses: tuple[Expression, ...]
     """Formulas of time that may rest for long and then move."""
+    unfelt: tuple[Expression, ...]
+    """Formulas of time that drive powers and that no rate reads: no error of a state tells how fast they are."""
     explicit: bool
     linear: bool
     pattern: SparsityPattern
@@ -470,7 +472,7 @@ class NumericModel:
             index = context.failed
             what = self.variables[index] if index is not None and index < len(self.variables) else "a variable"
             inside = index is not None and index >= self.size + len(self.observables)
-            raise FloatingPointError(f"'{what}' {'was not found' if inside else 'is not a finite number'}")
+            raise rules.OutsideError(f"'{what}' {'was not found' if inside else 'is not a finite number'}", self.name)
 
     # -- models written by hand ------------------------------------------------------------------------------------------------
 
@@ -515,6 +517,7 @@ class NumericModel:
             "breaks": (),
             "crossings": (),
             "courses": (),
+            "unfelt": (),
             "variables": (*states, *unknowns),
             "data": ModelData(scratch=size),
         }

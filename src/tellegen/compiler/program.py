@@ -46,6 +46,8 @@ class ProgramSignals:
     breaks: list[Break] = field(default_factory=list)
     crossings: dict[Expression, None] = field(default_factory=dict)
     courses: dict[Expression, None] = field(default_factory=dict)
+    driven: dict[int, Expression] = field(default_factory=dict)
+    """What sources that a signal drives decide, and the formula."""
     of_time: dict[str, Expression] = field(default_factory=dict)
     """Signals that follow from time and parameters alone, written out."""
 

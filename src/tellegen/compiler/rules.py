@@ -1,6 +1,6 @@
 """The rules of the compiler (codes N)."""
 
-from tellegen.core.errors import Rulebook
+from tellegen.core.errors import CompilerError, Rulebook
 
 RULES = Rulebook("N")
 
@@ -86,3 +86,18 @@ FORMULA_WITHOUT_VALUE = RULES.rule(
     meaning="An initial value, a period, a delay or a time at which a signal changes has no finite value with the parameters given.",
     why="a root of a negative number, a division by zero or a number beyond the range of a computer leaves nothing to compute with",
 )
+NOT_FINITE = RULES.rule(
+    "N114",
+    "variable without a value",
+    meaning="At the values that a model is asked about, a variable of it is not a finite number, or its equations have no solution.",
+    why="a root of a negative number, a logarithm of zero or a division by zero has no value",
+)
+
+
+class OutsideError(CompilerError, FloatingPointError):
+    """A variable has no value: who looks for a point tries another one, and who asked for this one gets the finding (N114)."""
+
+    def __init__(self, reason: str, model: str = "") -> None:
+        fix = "choose initial values, parameters and inputs inside the domain of its law"
+        super().__init__(NOT_FINITE.finding(reason, where=model, fix=fix))
+        self.args = (reason,)

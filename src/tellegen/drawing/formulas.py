@@ -204,6 +204,8 @@ def unit_ratio(above: str, below: str) -> str:
 
 
 SIZE, GAP, SPACE = 17.0, 18.0, 6.0
+WIDEST_LEFT = 300.0
+"""What is wider on the left of a sign of equality, as large matrices are, begins at the margin."""
 
 
 class LatexEquations(Protocol):
@@ -220,13 +222,17 @@ def equation_scene(equations: LatexEquations, options: Options = DEFAULTS, *, ti
     body = re.sub(r"\\(?:begin|end)\{align\*?\}", "", source)
     # Lines end with a break and a new line; the break inside a matrix has no new line behind it and ends none.
     lines = [_sides(line.strip()) for line in body.split(" \\\\\n") if line.strip()]
+    widths = [set_math(left, SIZE).box.width if left else 0.0 for left, _ in lines]
+    # Signs of equality stand below each other; what is left of the widest would push all others to the edge of the page.
+    margin = -SPACE - max((width for width in widths if width <= WIDEST_LEFT), default=0.0)
     labels: list[Label] = []
     top = 0.0
-    for number, (left, right) in enumerate(lines, 1):
+    for number, ((left, right), width) in enumerate(zip(lines, widths, strict=True), 1):
+        sign = margin + width + SPACE if width > WIDEST_LEFT else 0.0
         # Both sides stand about the left end of the sign of equality, and lines as far apart as their inks need.
         sides: tuple[tuple[str, str, float, Align], ...] = (
-            ("left", left, -SPACE, "right"),
-            ("right", right, 0.0, "left"),
+            ("left", left, sign - SPACE, "right"),
+            ("right", right, sign, "left"),
         )
         pair = [
             Label(text, (x, 0), SIZE, align, "baseline", origin=Origin(part=part, port=str(number)))

@@ -21,6 +21,7 @@ from typing import Final, NamedTuple, final
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.context import Array
+from tellegen.compiler.enclosures import frequencies
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import DescriptionError, Finding
@@ -33,7 +34,7 @@ from tellegen.experiments import rules
 from tellegen.experiments.initial_values import chosen_start, independent_start, initial_states, with_drift_control
 from tellegen.experiments.input_signals import InputSignal, blind_spots, with_input_signals
 from tellegen.experiments.quantities import SECOND, Quantity, computed, expression_of, value_of
-from tellegen.expressions import ZERO, Call, Expression, call, derivative, number, postorder, relation, symbol
+from tellegen.expressions import ZERO, Call, Expression, call, number, postorder, relation, symbol
 from tellegen.expressions.nodes import Mul, Number, Pow
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, drive, lower
 from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
@@ -195,9 +196,6 @@ MOST_ROWS: Final = 50_001
 MOST_VALUES: Final = 5_000_000
 """Beyond these the rows no longer follow the inputs: whoever wants them asks for them."""
 
-_TURN: Final = {"sin": 2 * math.pi, "cos": 2 * math.pi, "tan": math.pi, "floor": 1.0}
-"""By how much the argument of a function grows in one of its periods."""
-
 _CASES: Final = ("if", "max", "min", "sign")
 
 
@@ -206,7 +204,7 @@ def default_rows(graph: PowerGraph, values: Mapping[str, float], until: float, v
     if graph.switching or not math.isfinite(until):
         return DEFAULT_ROWS
     # Rows follow the fastest input: a thousand of them over fifty thousand periods would show a wave that is not there.
-    turns = max((abs(rate) * until for rate in _frequencies(graph, values, until)), default=0.0)
+    turns = _fastest(graph, values, until) * until
     most = min(MOST_ROWS, MOST_VALUES // max(variables, 1))
     return max(DEFAULT_ROWS, min(math.ceil(turns * ROWS_A_PERIOD) + 1, most))
 
@@ -215,7 +213,7 @@ def longest_input_step(graph: PowerGraph, values: Mapping[str, float], until: fl
     """How long steps may be where laws or signals have cases: while a diode blocks, no state feels what will open it."""
     if not math.isfinite(until) or not (graph.switching or any(map(_has_cases, _cased(graph)))):
         return math.inf
-    fastest = max((abs(rate) for rate in _frequencies(graph, values, until)), default=0.0)
+    fastest = _fastest(graph, values, until)
     return 1.0 / (STEPS_A_PERIOD * fastest) if fastest > 0.0 else math.inf
 
 
@@ -231,20 +229,9 @@ def _cased(graph: PowerGraph) -> Iterator[Expression]:
             yield port.law.expression
 
 
-def _frequencies(graph: PowerGraph, values: Mapping[str, float], until: float) -> Iterator[float]:
-    """The frequencies at both ends of the run of what turns with time alone."""
-    known = values.keys() | {TIME}
-    for node in (node for formula in _formulas(graph) for node in postorder(formula)):
-        if isinstance(node, Call) and node.name in _TURN and TIME in node.free_symbols and node.free_symbols <= known:
-            rate = derivative(node.arguments[0], TIME)
-            # A chirp is slowest at one end and fastest at the other.
-            for t in (0.0, until):
-                try:
-                    found = rate.evaluate({**values, TIME: t})
-                except (ArithmeticError, ValueError):
-                    continue
-                if math.isfinite(found):
-                    yield found / _TURN[node.name]
+def _fastest(graph: PowerGraph, values: Mapping[str, float], until: float) -> float:
+    """The highest frequency of what turns with time alone."""
+    return max((f for e in _formulas(graph) for f in frequencies(e, values, TIME, (0.0, until))), default=0.0)
 
 
 def _formulas(graph: PowerGraph) -> Iterator[Expression]:

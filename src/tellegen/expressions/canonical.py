@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, TypeGuard
 
 from tellegen.expressions import nodes
+from tellegen.expressions.rules import DivisionByZeroError, TooLargeError
 
 LARGEST_BITS = 13_287
 """Numerators and denominators have at most 4000 digits, so that no formula can fill the memory."""
@@ -35,7 +36,7 @@ def bounded(q: nodes.Rational) -> nodes.Rational:
     """
     # A file from anywhere may hold 9^9^9^9, which would fill the memory before anything could refuse it.
     if q.numerator.bit_length() > LARGEST_BITS or q.denominator.bit_length() > LARGEST_BITS:
-        raise OverflowError("a number with more than 4000 digits")
+        raise TooLargeError("a number with more than 4000 digits")
     return q
 
 
@@ -45,11 +46,11 @@ def _integer_power(value: nodes.Rational, n: int) -> nodes.Rational:
     Raises: ZeroDivisionError, OverflowError for a result beyond 4000 digits.
     """
     if not value and n < 0:
-        raise ZeroDivisionError("division by zero")
+        raise DivisionByZeroError("division by zero")
     size = max(abs(value.numerator), value.denominator)
     # Estimated before it is computed: the power itself is what must not be made.
     if size > 1 and abs(n) * (size.bit_length() - 1) > LARGEST_BITS:
-        raise OverflowError("a power with more than 4000 digits")
+        raise TooLargeError("a power with more than 4000 digits")
     return _exact_number(Fraction(value) ** n if n < 0 else value**n)
 
 
@@ -353,7 +354,7 @@ def _number_power(value: nodes.Rational, q: nodes.Rational) -> nodes.Expression:
         return nodes.intern_number(_integer_power(value, q))
     if not value:
         if q < 0:
-            raise ZeroDivisionError("division by zero")
+            raise DivisionByZeroError("division by zero")
         return ZERO
     exact = _exact_power(value, q) if value > 0 else None
     if exact is not None:

@@ -15,6 +15,7 @@ from tellegen.core.names import identifier
 from tellegen.expressions.canonical import symbol
 from tellegen.expressions.evaluation import is_rounding, residues_of_name
 from tellegen.expressions.nodes import PRIME, Expression, Number
+from tellegen.expressions.rules import DivisionByZeroError
 
 T = TypeVar("T")
 
@@ -339,7 +340,7 @@ class NamedEntries:
         # Over the definitions, not over the names: c_3 at a random point of its own would hide that it is zero.
         generic = written.residues()
         if generic is None:
-            raise ZeroDivisionError("an expression has a pole at a random point")
+            raise DivisionByZeroError("an expression has a pole at a random point")
         # Where the given values put a pole, they say nothing about a zero.
         try:
             valued = self._with_values(written)

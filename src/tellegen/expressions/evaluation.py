@@ -17,14 +17,23 @@ from tellegen.expressions import nodes
 from tellegen.expressions.canonical import COMPARE, ZERO, split_coefficient, whole_content
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.integrals import value_of_integral
-
-
-class NoRealValueError(ArithmeticError, ValueError):
-    """A root or a function of a number that it has no real value for: as wrong as a division by zero, and caught as one."""
+from tellegen.expressions.rules import DivisionByZeroError, NoRealValueError, TooLargeError
 
 
 def evaluate(expression: nodes.Expression, values: Mapping[str, float]) -> float:
-    """The value in floating point. Raises ArithmeticError where there is none, KeyError for a name without a value."""
+    """The value in floating point.
+
+    Raises: NoValueError (D010), which is an ArithmeticError; KeyError for a name without a value.
+    """
+    try:
+        return _evaluated(expression, values)
+    except ZeroDivisionError:
+        raise DivisionByZeroError("division by zero") from None
+    except OverflowError:
+        raise TooLargeError("too large for a number") from None
+
+
+def _evaluated(expression: nodes.Expression, values: Mapping[str, float]) -> float:
     if isinstance(expression, nodes.Number):
         return float(expression.rational)
     known: dict[nodes.Expression, float] = {}

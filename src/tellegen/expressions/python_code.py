@@ -12,9 +12,9 @@ from types import CodeType, FunctionType
 from typing import Final, NamedTuple, final
 
 from tellegen.expressions import nodes
-from tellegen.expressions.evaluation import NoRealValueError
 from tellegen.expressions.functions import PYTHON_NAMESPACE
 from tellegen.expressions.nodes import Expression, Rational, postorder
+from tellegen.expressions.rules import NoRealValueError
 
 Place = str | tuple[str, int]
 """Where a variable is found: under a name, or in an array."""

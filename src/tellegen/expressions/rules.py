@@ -1,6 +1,6 @@
 """The rules that a formula must keep."""
 
-from tellegen.core.errors import Rulebook
+from tellegen.core.errors import DescriptionError, Rulebook
 
 RULES = Rulebook("D")
 
@@ -94,3 +94,30 @@ DIVISION = RULES.rule(
     example=_file("1 ohm/0"),
     instead=_file("1 ohm"),
 )
+WITHOUT_VALUE = RULES.rule(
+    "D010",
+    "a formula has no value",
+    meaning="A formula is to be computed with, and with the values that it gets it divides by zero, is too large or is no real number.",
+    why="nothing that follows from it would have a value either",
+)
+
+
+class NoValueError(DescriptionError, ArithmeticError):
+    """A formula that has no value: for who works with numbers an error of arithmetic, for who asked for them a finding (D010)."""
+
+    def __init__(self, reason: str) -> None:
+        what = f"a formula has no value: {reason}"
+        super().__init__(WITHOUT_VALUE.finding(what, fix="give values with which it has one"))
+        self.args = (reason,)
+
+
+class DivisionByZeroError(NoValueError, ZeroDivisionError):
+    """A division by zero."""
+
+
+class TooLargeError(NoValueError, OverflowError):
+    """A number beyond what a computer holds."""
+
+
+class NoRealValueError(NoValueError, ValueError):
+    """A root or a function of a number that it has no real value for."""

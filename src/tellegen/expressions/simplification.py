@@ -13,6 +13,7 @@ from tellegen.expressions.calculus import rebuild
 from tellegen.expressions.canonical import number, power, product, split_coefficient, symbol, total
 from tellegen.expressions.nodes import Add, Call, Expression, Mul, Number, Pow, Symbol, postorder
 from tellegen.expressions.printing import to_text
+from tellegen.expressions.rules import DivisionByZeroError
 
 MOST_TERMS = 200
 """Polynomials with more terms than this are not worth printing in one line."""
@@ -362,7 +363,7 @@ def _inverse(a: Quotient) -> Quotient:
 def _split(a: Polynomial) -> tuple[Fraction, Monomial, Polynomial]:
     """A polynomial as a number times powers of names times a primitive rest whose first coefficient is positive."""
     if not a:
-        raise ZeroDivisionError("a denominator vanishes")
+        raise DivisionByZeroError("a denominator vanishes")
     monomials = [dict(m) for m in a]
     shared = {name: q for name, q in monomials[0].items() if all(name in m for m in monomials)}
     common = tuple(sorted((name, min(m[name] for m in monomials)) for name in shared))

@@ -6,8 +6,8 @@ ziamath sets LaTeX as glyph paths: no fonts are needed where the figure is shown
 import re
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from html import escape
 from importlib.resources import files
 from typing import Any, ClassVar, final
@@ -190,23 +190,33 @@ def _drawn(node: Any, x: float, y: float) -> Iterator[Outline]:
 
 
 def _placed(glyph: Any, x: float, y: float, scale: float) -> Iterator[Outline]:
-    """A glyph with its points rounded as ziamath writes them, so that figures are the same on all machines."""
+    """A glyph at a place, both rounded as ziamath writes them, so that figures are the same on all machines."""
+    right, down = round(x, _PLACES), round(y, _PLACES)
+    steps = _scaled(_steps_of(glyph), scale)
+    if steps:
+        yield tuple((letter, shifted(points, right, down)) for letter, points in steps)
+
+
+@lru_cache(maxsize=4096)
+def _scaled(outline: Outline, scale: float) -> Outline:
+    """The outline of a glyph in units of the figure: a formula has each letter many times, and rounding is slow."""
     steps: list[Command] = []
-    for letter, points in _steps_of(glyph):
-        at = tuple([(round(x + right * scale, _PLACES), round(y - up * scale, _PLACES)) for right, up in points])
+    for letter, points in outline:
+        at = tuple((round(x * scale, _PLACES), round(-y * scale, _PLACES)) for x, y in points)
         if letter == "L" and steps[-1] == ("M", at):
             continue  # a glyph repeats its first point
         steps.append((letter, at))
-    if steps:
-        yield tuple(steps)
+    return tuple(steps)
 
 
 _STYLED = {"mathvariant", "displaystyle", "display", "mathcolor", "mathbackground", "mathsize", "scriptlevel", "style"}
 _LETTER_FORMS = frozenset("ϕϵϑϱϖϰ")
 _PLACES = 3
-_GIVEN = {"rowymin", "rowymax"}
-"""What a row tells those in it, and measures anew."""
-_MOST_EXTENTS = 16384
+_GIVEN = {"rowymin", "rowymax", "nostretch"}
+"""What a row tells those in it that grow, and measures anew."""
+_APART = frozenset(("mi", "mn", "mo", "msub", "msup", "msubsup"))
+"""What is the same wherever it stands."""
+_MOST_MADE = 16384
 _GLYPHS: dict[str, Outline] = {}
 
 
@@ -227,7 +237,10 @@ def _steps_of(glyph: Any) -> Outline:
 
 @lru_cache(maxsize=1)
 def _formulas() -> Any:
-    """What sets LaTeX: rows are measured beforehand only where something in them grows with the row, as a bracket does."""
+    """What sets LaTeX, with as little done twice as may be: the equations of a mechanism have each name a hundred times.
+
+    Rows are measured beforehand only where something in them grows with the row, as a bracket does; what does not grow is set once.
+    """
     from ziamath import styles  # noqa: PLC0415
     from ziamath.config import config  # noqa: PLC0415
     from ziamath.nodes import mnode, mnumber  # noqa: PLC0415
@@ -253,18 +266,43 @@ def _formulas() -> Any:
 
     nodes: Any = mnode
     nodes.parse_style = style
+    # It looks at no node when the size of the letters is given.
+    length = lru_cache(maxsize=1024)(partial(nodes.Mnode.size_px, None))
+    nodes.Mnode.size_px = lambda node, size, fontsize=None: length(size, fontsize or node.glyphsize)
     growing = {name for (name, _), words in operators.items() if words.get("stretchy", "false") != "false"}
 
+    def grows(element: ElementTree.Element) -> bool:
+        """Whether something in an element is as high as the row that it stands in."""
+        return any("stretchy" in item.attrib or (item.text or "").strip() in growing for item in element.iter())
+
+    made: dict[tuple[Any, ...], Any] = {}
+    make = nodes.Mnode.fromelement
+
+    def remembered(element: ElementTree.Element, parent: Any, **words: Any) -> Any:
+        """A node, or the one that was made of the same before: a node knows where its parts are, not where it is itself."""
+        # Fractions look at what stands before them, and signs at both sides unless their form is given.
+        apart = element.tag in _APART and (element.tag != "mo" or "form" in element.attrib)
+        if not apart or grows(element):
+            return make(element, parent, **words)
+        given = {word: value for word, value in words.items() if word not in _GIVEN}
+        key = _told(element), parent.mtag, parent.size, _style_key(parent.style), *given.items()
+        if key not in made:
+            if len(made) >= _MOST_MADE:
+                made.clear()
+            made[key] = make(element, parent, **given)
+        return made[key]
+
+    nodes.Mnode.fromelement = staticmethod(remembered)
     extents: dict[tuple[Any, ...], tuple[float, float]] = {}
 
     # Each measurement sets all rows inside once more: the time doubles with every level, and most formulas have no bracket.
     class Row(Mrow, tag="mrow"):
         def _get_height_nostretch(self, line: list[ElementTree.Element], **words: Any) -> tuple[float, float]:
             # While a row round it is measured, what grows counts for nothing.
-            inner = (item for child in line for item in child.iter()) if not words.get("nostretch") else ()
-            if not any("stretchy" in item.attrib or (item.text or "").strip() in growing for item in inner):
+            if words.get("nostretch") or not any(map(grows, line)):
                 return 0.0, 0.0
-            context = self.size, astuple(self.style), tuple(item for item in words.items() if item[0] not in _GIVEN)
+            given = (item for item in words.items() if item[0] not in _GIVEN)
+            context = self.size, _style_key(self.style), *given
             reached = [self._extent(child, context, words) for child in line]
             return min(low for low, _ in reached), max(high for _, high in reached)
 
@@ -272,9 +310,9 @@ def _formulas() -> Any:
             self, child: ElementTree.Element, context: tuple[Any, ...], words: dict[str, Any]
         ) -> tuple[float, float]:
             """How far what stands in a row reaches below and above: the same in all rows of a size and style."""
-            key = ElementTree.tostring(child), *context
+            key = _told(child), *context
             if key not in extents:
-                if len(extents) >= _MOST_EXTENTS:
+                if len(extents) >= _MOST_MADE:
                     extents.clear()
                 extents[key] = super()._get_height_nostretch([child], **words)
             return extents[key]
@@ -284,8 +322,7 @@ def _formulas() -> Any:
         last: ClassVar[tuple[object, dict[str, Any]]] = (None, {})
 
         def __init__(self, element: ElementTree.Element, parent: Any, **words: Any) -> None:
-            grows = any((item.text or "").strip() in growing for item in element.iter())
-            text = None if grows else ElementTree.tostring(element)
+            text = None if grows(element) else ElementTree.tostring(element)
             key = text, parent.size, parent.style
             if text is not None and Table.last[0] == key:
                 self.__dict__.update(Table.last[1])
@@ -294,6 +331,19 @@ def _formulas() -> Any:
             Table.last = key, dict(self.__dict__)
 
     return Latex
+
+
+def _told(element: ElementTree.Element) -> tuple[Any, ...]:
+    """All that an element says, as a key."""
+    return element.tag, element.text, *element.attrib.items(), *map(_told, element)
+
+
+def _style_key(style: Any) -> tuple[Any, ...]:
+    variant = style.mathvariant
+    return (
+        *(variant.style, variant.italic, variant.bold, variant.normal),
+        *(style.displaystyle, style.mathcolor, style.mathbackground, style.mathsize, style.scriptlevel),
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -20,6 +20,7 @@ from tellegen.expressions.elimination import (
     with_definitions,
 )
 from tellegen.expressions.nodes import PRIME
+from tellegen.expressions.rules import DivisionByZeroError
 from tellegen.expressions.waves import joined_sines
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.schemes import rules
@@ -84,7 +85,7 @@ def _residue(gain: Expression, which: int) -> int:
     found = gain.residues()
     # A pole at a random point means that the formula divides by something that vanishes modulo the prime; nothing can be said then.
     if found is None:
-        raise ZeroDivisionError("an expression has a pole at a random point")
+        raise DivisionByZeroError("an expression has a pole at a random point")
     return found[which]
 
 

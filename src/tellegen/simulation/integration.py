@@ -1,5 +1,6 @@
 """`integrate`: from a Problem to a Trajectory."""
 
+import math
 import time
 from dataclasses import replace
 from typing import Final, Literal
@@ -7,7 +8,9 @@ from typing import Final, Literal
 import numpy as np
 
 from tellegen.compiler.context import Array, ModelContext
+from tellegen.compiler.enclosures import frequencies
 from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.names import TIME
 from tellegen.simulation import rules
 from tellegen.simulation.energy_books import ModelRows, checked_books
 from tellegen.simulation.failures import finding_of
@@ -44,6 +47,8 @@ from tellegen.simulation.trajectory import Books, Effort, RunEvent, Segment, Sta
 COMPARED: Final = ("runge-kutta", "cvode", "ida")
 """Solvers whose runs are compared with others, so that there may be several."""
 STATIC_STEPS: Final = 200
+UNFELT_STEPS: Final = 16
+"""In a period of what no state feels: its powers are smooth, and the errors of their integral cancel over whole periods."""
 MOST_EXPECTED: Final = 20_000_000
 """Steps of a run for which nobody has chosen a solver: minutes, of a small model. Who chooses one wants to wait."""
 
@@ -189,6 +194,15 @@ def _next_choice(choice: SolverChoice, status: int, t: float, *, automatic: bool
     return None
 
 
+def _longest_unfelt(model: NumericModel, start: float, until: float) -> float:
+    """Where no error of a state limits the step, books still want points: as many as what drives powers has turns."""
+    if model.size and not model.unfelt:
+        return math.inf
+    span, ends = until - start, (start, until)
+    fastest = max((f for e in model.unfelt for f in frequencies(e, {}, TIME, ends)), default=0.0)
+    return span / max(STATIC_STEPS, UNFELT_STEPS * fastest * span) if math.isfinite(span) else math.inf
+
+
 def settings_of(problem: Problem) -> SolverSettings:
     """What a problem asks of its solver.
 
@@ -200,12 +214,10 @@ def settings_of(problem: Problem) -> SolverSettings:
             where=problem.model.name,
             fix=f"give a step, for example {(problem.until - problem.t0) / 1000.0:.3g} s",
         )
-    span = problem.until - problem.t0
     return SolverSettings(
         problem.rtol,
         problem.tolerances(),
-        # without states no error limits the step: the books still want points
-        max_step=problem.max_step if problem.model.size else min(problem.max_step, span / STATIC_STEPS),
+        max_step=min(problem.max_step, _longest_unfelt(problem.model, problem.t0, problem.until)),
         first_step=problem.step or 0.0,
         max_steps=problem.max_steps,
         most_expected=MOST_EXPECTED if problem.solver == "auto" else 0,

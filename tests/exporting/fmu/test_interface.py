@@ -1,6 +1,7 @@
 """What an importer may do beside running: parameters, starts, inputs, slopes, states that are saved and restored."""
 
 import ctypes
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -415,3 +416,18 @@ def test_functions_of_the_present_have_no_delays(tmp_path: Path) -> None:
     path.write_text(LATE, encoding="utf-8")
     with pytest.raises(ExportError, match="X408: the signal 'seen' repeats another one later"):
         tg.functions(path)
+
+
+def test_a_longer_course_is_more_data_and_no_more_code(tmp_path: Path) -> None:
+    lines = []
+    for points in (100, 200):
+        path = tmp_path / f"course_{points}.yaml"
+        course = [[k / points, (k * k) % 7 / 2] for k in range(points + 1)]
+        text = LEVER.replace("[a, gnd]}", "[a, gnd], signal: m*(1 V)}").partition("experiment:")[0]
+        path.write_text(f"{text}signals: {{m: {{table: {course}}}}}\nexperiment: {{until: 1 s}}\n", encoding="utf-8")
+        unit = exported(path, tmp_path)
+        with zipfile.ZipFile(unit.path) as archive:
+            lines.append(len(archive.read(f"sources/{path.stem}.c").splitlines()))
+    assert lines[0] == lines[1]
+    result, run = unit.run(1.0, output=["V_C"]), tg.simulate(path, rtol=1e-10, samples=200, progress=False)
+    assert np.max(np.abs(result["V_C"] - run.values("V_C"))) < 2e-8

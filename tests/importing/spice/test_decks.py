@@ -18,6 +18,8 @@ QUICK = {
     "bias": 0,
     "operating_point": 40_000,
     "subcircuits": 40_000,
+    "functions": 40_000,
+    "stored_charge": 40_000,
 }
 """The decks of the default tests, with the steps of ngspice that suffice for them."""
 OFTEN_SWITCHED = {"buck": ("out",)}
@@ -47,7 +49,19 @@ def test_there_is_a_deck_for_every_card_and_ten_whole_circuits() -> None:
     assert len(list(DECKS.glob("*.cir"))) >= 10
     assert CARDS.keys() <= {line[:1] for lines in texts for line in lines}
     commands = {line.split()[0] for lines in texts for line in lines if line.startswith(".")}
-    assert {".param", ".subckt", ".model", ".ic", ".tran", ".include", ".lib", ".global", ".print"} <= commands
+    assert {
+        ".param",
+        ".subckt",
+        ".model",
+        ".ic",
+        ".tran",
+        ".include",
+        ".lib",
+        ".global",
+        ".print",
+        ".func",
+        ".if",
+    } <= commands
 
 
 @st.composite

@@ -188,6 +188,51 @@ def test_diodes_may_be_ideal(tmp_path: Path) -> None:
     assert "D1: {diode: [a, b], V_f: 0.536006 V, R_on: 2 ohm}" in lines(found)
 
 
+@pytest.mark.parametrize(
+    ("cards", "what"),
+    [
+        (".func f(x) {f(x)+1}\nR9 c 0 {f(1)}", "uses functions more than 16 levels deep"),
+        (".func f(x)", "'.func f(x)' defines no function"),
+        (".func f(x,y) {x+y}\nR9 c 0 {f(1)}", "'f' takes 2 arguments, not 1"),
+        (
+            "\n".join(f".func f{k}(x) {{{'+'.join([f'f{k - 1}(x)'] * 30) if k else 'x'}}}" for k in range(9))
+            + "\nR9 c 0 {f8(1)}",
+            "written out has more than 50000 characters",
+        ),
+        (".if (1 > 0)\nR9 c 0 1", "an '.if' has no end"),
+        (".endif", "'.endif' belongs to no '.if'"),
+        (".if (n > 0)\n.endif", "the condition '(n > 0)' cannot be decided: there is no parameter 'n'"),
+        (
+            ".subckt s p\nR1 p 0 1k\n.ends\n.subckt t p r=1\n.if (r > 0)\nR1 p 0 1\n.endif\n.ends\nX1 c t",
+            "cannot be decided",
+        ),
+        ("X1 c b s\n.subckt s p gnd\nR1 p gnd 1k\n.ends", "joins a port of 's' that is the ground to something else"),
+        ("Q1 c b 0 QM\n.model QM NPN(LEVEL=4)", "'Q1' has a model of level 4"),
+    ],
+)
+def test_functions_and_choices_that_make_no_sense_are_told(tmp_path: Path, cards: str, what: str) -> None:
+    (told,) = [text for _, text in errors(tmp_path, f"V1 b 0 1\nR1 c 0 1k\n{cards}")]
+    assert what in told
+
+
+def test_choices_stand_inside_each_other(tmp_path: Path) -> None:
+    cards = "\n".join(
+        f".if ({one})\n.if ({other})\nR1 a 0 1\n.else\nR1 a 0 2\n.endif\n.elseif (n == 3)\nR1 a 0 3\n.else\nR1 a 0 4\n.endif"
+        for one, other in [("n == 2", "n > 5")]
+    )
+    for n, ohms in ((2, "2 ohm"), (3, "3 ohm"), (7, "4 ohm")):
+        assert f"R1: {{resistor: [a, gnd], R: {ohms}}}" in lines(
+            deck(tmp_path, f".param m=1 n={{m*{n}}}\nV1 a 0 1\n{cards}")
+        )
+
+
+def test_charge_is_left_out_where_diodes_are_static(tmp_path: Path) -> None:
+    cards = "V1 a 0 5\nD1 a b DX\nR1 b 0 1k\n.model DX D(IS=1e-12 CJO=2p TT=1n)"
+    kept, left = (" ".join(lines(deck(tmp_path, cards, diodes=kind))) for kind in ("exponential", "static"))
+    assert "D1_q: {capacitor:" in kept
+    assert "capacitor" not in left
+
+
 def test_a_subcircuit_is_a_file_that_is_used_with_other_values(tmp_path: Path) -> None:
     cards = ".param c0=1u\nV1 a 0 1\nX1 a b half r=2k\nX2 b c half\nR1 c 0 1\n.subckt half p q r=1k\nR1 p q {r}\nC1 q 0 {c0}\n.ends"
     found = deck(tmp_path, cards)
@@ -277,10 +322,10 @@ def test_all_that_is_not_read_is_told_at_once(tmp_path: Path) -> None:
     cards = "\n".join(f"{letter.upper()}1 a b c d e" for letter in REFUSED)
     told = errors(
         tmp_path,
-        f"R1 a 0 1k\n{cards}\nE9 a 0 LAPLACE {{v(b)}} = {{1/s}}\nV9 a 0 SFFM(0 1 1k)\n.func f(x) {{x}}\nR8 a 0 rmod\n.model rmod R",
+        f"R1 a 0 1k\n{cards}\nE9 a 0 LAPLACE {{v(b)}} = {{1/s}}\nV9 a 0 TRNOISE(0 1 1k)\nR8 a 0 rmod\n.model rmod R",
     )
     assert {code for code, _ in told} == {"D307"}
-    assert len(told) == len(REFUSED) + 4
+    assert len(told) == len(REFUSED) + 3
 
 
 @pytest.mark.parametrize(

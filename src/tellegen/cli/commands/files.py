@@ -43,7 +43,9 @@ class ImportOptions:
     file: Path = required("A file of another tool; its ending says of which.", metavar="FILE")
     target: Path | None = model_file()
     diodes: str | None = option(
-        None, "Of a SPICE deck: with an exponential law, or as ideal elements with modes.", metavar="exponential|ideal"
+        None,
+        "Of a SPICE deck: exponential with charge, exponential alone, or ideal with modes.",
+        metavar="exponential|static|ideal",
     )
     domain_of: tuple[str, ...] | None = option(
         None,

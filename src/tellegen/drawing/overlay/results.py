@@ -142,8 +142,8 @@ REACH = 210.0
 """From the bar in the middle to those of the elements."""
 BAR, MIDDLE = 8.0, 14.0
 """Widths of bars."""
-PITCH, GAP = 38.0, 12.0
-"""Between the middles of two streams, so that their texts are apart, and between their edges."""
+PITCH, GAP, APART = 38.0, 12.0, 4.0
+"""Between the middles of two streams, between their edges, and between their texts."""
 STREAM_NAME, STREAM_NOTE = 16.0, 12.0
 WORDS: dict[StreamKind, tuple[str, str]] = {
     "supplied": ("supplied", "taken out"),
@@ -199,8 +199,10 @@ def sankey_scene(run: Run) -> Scene:
 def _placed(streams: list[EnergyStream], scale: float) -> Iterator[PlacedStream]:
     """Streams under each other: together at the bar, apart at their elements, both about the same middle."""
     heights = [stream.energy * scale for stream in streams]
-    # A thin stream still needs two lines of text beside it.
-    steps = [max(GAP + (a + b) / 2, PITCH) for a, b in pairwise(heights)]
+    # A thin stream still needs two lines of text beside it, and the names of parts have subscripts that hang low.
+    inks = [union(map(label_box, _texts(stream, (0.0, 0.0)))) for stream in streams]
+    texts = [one.bottom - two.top + APART for one, two in pairwise(inks)]
+    steps = [max(GAP + (a + b) / 2, PITCH, text) for (a, b), text in zip(pairwise(heights), texts, strict=True)]
     first, last = (heights[0], heights[-1]) if heights else (0.0, 0.0)
     middle = -(first / 2 + sum(steps) + last / 2) / 2 + first / 2
     inner = -sum(heights) / 2
@@ -238,20 +240,23 @@ def _ribbon(far: Point, near: Point, height: float) -> tuple[tuple[str, tuple[Po
     )
 
 
-def _texts(stream: EnergyStream, at: Point) -> Iterator[Shape]:
+def _texts(stream: EnergyStream, at: Point) -> tuple[Label, Label]:
     """The name of the element over its energy; what is of no one element has words in place of a name."""
     x, y = at
     align: Align = "right" if stream.gives else "left"
     words = WORDS[stream.manner][0 if stream.gives else 1]
     energy = quantity_latex(float(f"{stream.energy:.3g}"), "J")
     if stream.name:
-        yield Label(name_latex(stream.name), (x, y - 3), STREAM_NAME, align, "baseline", origin=_origin(stream, "name"))
+        name = Label(
+            name_latex(stream.name), (x, y - 3), STREAM_NAME, align, "baseline", origin=_origin(stream, "name")
+        )
         energy = rf"{energy}\text{{ {words}}}"
     else:
-        yield Label(
-            words, (x, y - 4), STREAM_NOTE, align, "baseline", math=False, slanted=True, origin=_origin(stream, "name")
-        )
-    yield Label(energy, (x, y + 13), STREAM_NOTE, align, "baseline", tone="quiet", origin=_origin(stream, "energy"))
+        origin = _origin(stream, "name")
+        name = Label(words, (x, y - 4), STREAM_NOTE, align, "baseline", math=False, slanted=True, origin=origin)
+    told = Label(energy, (x, y + 13), STREAM_NOTE, align, "baseline", tone="quiet", origin=_origin(stream, "energy"))
+    below = label_box(name).bottom + APART - label_box(told).top
+    return name, replace(told, at=(x, y + 13 + max(below, 0.0)))
 
 
 def _origin(stream: EnergyStream, part: str) -> Origin:

@@ -19,11 +19,23 @@ from tellegen.drawing import rules
 from tellegen.drawing.formulas import ParameterValues, parameter_latex
 from tellegen.drawing.memory import LadderNames
 from tellegen.drawing.options import Options
+from tellegen.drawing.schematic.compounds import VALVE, common_name, compounds, with_compounds
 from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, distances, neighbours, rails_of
-from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, is_feed, two_port_symbol, upside_down
+from tellegen.drawing.schematic.symbols import (
+    MECHANICAL_DOMAINS,
+    OnePortSymbol,
+    TwoPortSymbol,
+    can_turn,
+    is_feed,
+    one_port_symbol,
+    turned_symbol,
+    two_port_symbol,
+    upside_down,
+)
 from tellegen.expressions import ONE
 from tellegen.graph import lower
 from tellegen.model.model import NOTHING, Element, Model
+from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.typesetting import set_math
 from tellegen.schemes import network_of
 
@@ -31,7 +43,8 @@ from tellegen.schemes import network_of
 def schematic_elements(model: Model) -> tuple[Element, ...]:
     """The elements of a model; those of a bond graph or a POG with a node in the place of each bond that is a wire.
 
-    Coils that share their flux, generators and synchronous machines are of kinds of their own, as they have other symbols.
+    Coils that share their flux, generators and synchronous machines are of kinds of their own, as they have other symbols; so have
+    double-acting cylinders and directional valves, which take the places of their pistons and edges.
 
     Raises: FigureError (F180) where a law has no letters in a network.
     """
@@ -39,12 +52,13 @@ def schematic_elements(model: Model) -> tuple[Element, ...]:
     words = {name: "coupled coil" for field in model.fields for name in field.members}
     machines = [element for element in elements if _is_machine(element)]
     words |= {machine.name: _machine_word(machine, elements, model) for machine in machines}
-    return tuple(
+    named = tuple(
         replace(element, kind=replace(element.kind, name=word))
         if (word := words.get(element.name, "")) and (element.kind.name == "inductor") == (word == "coupled coil")
         else element
         for element in elements
     )
+    return with_compounds(named, model.parameters)
 
 
 def _network_elements(model: Model) -> tuple[Element, ...]:
@@ -106,14 +120,28 @@ class SchematicLabels:
     def __init__(self, model: Model, options: Options, *, upright: bool = False) -> None:
         self.model, self.options, self.upright = model, options, upright
         self._values = None if options.labels == "symbols" else ParameterValues(lower(model))
+        self._compounds = {c.element.name: c for c in compounds(model.elements, model.parameters)}
 
     def of(self, element: Element) -> str:
-        """The label of an element, as LaTeX."""
+        """The label of an element, as LaTeX; a cylinder has those of both pistons, a valve what all names of edges begin with."""
+        compound = self._compounds.get(element.name)
+        if compound is None:
+            return self._of(element)
+        if element.kind.name == VALVE:
+            return name_latex(common_name(compound.members))
+        return r",\ ".join(map(self._of, compound.members))
+
+    def _of(self, element: Element) -> str:
         value = None
         if self._values is not None and element.value is not None:
             unit = element.kind.quantity.unit if element.kind.quantity else ""
             value = self._values.latex(element.value, "" if unit == "1" else unit)
         return parameter_latex(element.name, element.value, value, self.options.labels, LABEL_SIZE, WIDEST)
+
+    def symbol(self, element: Element) -> OnePortSymbol:
+        """The symbol of a one-port, across its line where the file says so."""
+        usual, angle = one_port_symbol(element.kind), self.model.turned.get(element.name)
+        return usual if angle is None or not can_turn(element.kind) else turned_symbol(usual, angle)
 
     def extent(self, text: str) -> tuple[float, float]:
         """The extent of the ink of a label along the line of nodes and across it."""

@@ -6,7 +6,7 @@ port is on the left. Wires and pipes meet them at TOP (first node) and BOTTOM (s
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import cos, pi, sin
+from math import cos, hypot, pi, sin
 from typing import Literal, final
 
 from tellegen.elements import KINDS, ElementKind
@@ -253,6 +253,28 @@ def one_port_symbol(kind: ElementKind) -> OnePortSymbol:
     return _boxed()
 
 
+def can_turn(kind: ElementKind) -> bool:
+    """Whether a symbol has two ends that may stand across their line: a mass has not, nor has a force at a body."""
+    return kind.terminals == 2 and not (kind.grounded or is_load(kind) or one_port_symbol(kind).named)
+
+
+ACROSS = 8.0
+"""Between a symbol that stands across its line and the wires that lead round to its ends."""
+
+
+def turned_symbol(symbol: OnePortSymbol, angle: int) -> OnePortSymbol:
+    """A symbol across its line, its first end up (90 degrees) or down (270), with the wires that lead to its ends.
+
+    As one symbol it gets the room that it needs wherever symbols stand, and its own ends are where wires look for them.
+    """
+    sense = 1.0 if angle == 90 else -1.0
+    half, wide = symbol.length / 2, max(symbol.up, symbol.down) + ACROSS
+    quarter = placed((0.0, 0.0), (0.0, sense))
+    parts = [replace(part, outline=mapped_outline(part.outline, quarter)) for part in symbol.parts]
+    leads = (line((-s * wide, 0), (-s * wide, -s * sense * half), (0, -s * sense * half)) for s in (1, -1))
+    return OnePortSymbol(2 * wide, half, half, (*leads, *parts), symbol.letter)
+
+
 def named_block(along: float, across: float) -> OnePortSymbol:
     """A block on its line of motion, with a label of this extent inside."""
     # At least as large as the symbols beside it: a mass named m is no smaller thing than one named m_piston.
@@ -424,6 +446,34 @@ _VOICE_COIL = TwoPortSymbol(
     14, 24, -TOP, BOTTOM, (*_wires(-14.0), (24.0, MID), None), (*_standing_coil(-14, 1), *_FORMER), caption=(0.0, -26.0)
 )
 
+# A spool may be anywhere between its outer positions. The squares (ISO 1219) stand on each other: pipes come from left and right.
+_SQUARES = [rectangle(-16, y - 13, 16, y + 13) for y in (-26, 0, 26)]
+_SPOOL = [line((x, -39), (x, 39), weight="hair") for x in (-20, 20)]
+_SHUT = [
+    part
+    for side in (-1, 1)
+    for y in (-6, 6)
+    for part in (line((16 * side, y), (9 * side, y)), line((9 * side, y - 3), (9 * side, y + 3)))
+]
+_STRAIGHT = (
+    line((-16, -32), (10, -32)),
+    arrow((16, -32), (1, 0), 8, 6),
+    line((16, -20), (-10, -20)),
+    arrow((-16, -20), (-1, 0), 8, 6),
+)
+_SLANT = 32 / hypot(32, 12), 12 / hypot(32, 12)
+_CROSSED = [
+    part
+    for side in (-1, 1)
+    for part in (line((16 * side, 20), (-16 * side, 32)), arrow((-16 * side, 32), (-side * _SLANT[0], _SLANT[1]), 8, 6))
+]
+_VALVE_LEADS = [
+    line((30 * side, y), (30 * side, u), (16 * side, u)) for side in (-1, 1) for y, u in ((TOP, -6), (BOTTOM, 6))
+]
+_OPENINGS = (*_SQUARES, *_SPOOL, *_SHUT, *_STRAIGHT, *_CROSSED, *_VALVE_LEADS)
+_VALVE = _between_wires(-30.0, 30.0, *_OPENINGS)
+"""Four edges that a spool opens and closes: supply and tank on the left, both lines of the load on the right."""
+
 _TWO_PORTS: Mapping[str, TwoPortSymbol] = {
     "dc machine": _machine(*_BRUSHES, wired=0, letter=r"\mathrm{M}"),
     "generator": _machine(*_BRUSHES, wired=0, letter=r"\mathrm{G}"),
@@ -447,6 +497,7 @@ _TWO_PORTS: Mapping[str, TwoPortSymbol] = {
     "pressure intensifier": replace(
         _between_wires(-26.0, 29.0, *_BARRELS, *_PISTONS, *_pipes(-26, 20), *_pipes(29, 11)), left=34, right=34
     ),
+    "directional valve": _VALVE,
     **dict.fromkeys(("entropy conductor", "radiator"), _CONDUCTOR),
 }
 

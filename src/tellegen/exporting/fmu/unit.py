@@ -128,14 +128,22 @@ def _compiled(source: str, word: str, command: tuple[str, ...], suffix: str) -> 
         text.write_text(source, encoding="ascii")
         libraries = () if suffix == ".dll" else ("-lm",)
         call = (*command, *FLAGS, "-o", str(library), str(text), *libraries)
-        try:
-            done = subprocess.run(call, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, cwd=folder)
-        except (OSError, subprocess.TimeoutExpired) as trouble:
-            raise rules.PLATFORM.error(f"'{word}' was not compiled: {trouble}", fix="try again") from trouble
-        if done.returncode or not library.is_file():
-            said = (done.stderr or done.stdout).strip()[:600]
-            raise rules.PLATFORM.error(f"the compiler for '{word}' failed: {said}", fix="set CC to one that works")
-        return library.read_bytes()
+        return compiled_by(call, library, TIMEOUT_S, f"'{word}'", f"'{word}'", "set CC to one that works")
+
+
+def compiled_by(call: Sequence[str], made: Path, most_s: float, what: str, system: str, fix: str) -> bytes:
+    """The file that a compiler makes in its folder.
+
+    Raises: ExportError (X411) with what it said, and `fix` for a compiler that fails.
+    """
+    try:
+        done = subprocess.run(call, capture_output=True, text=True, timeout=most_s, check=False, cwd=made.parent)
+    except (OSError, subprocess.TimeoutExpired) as trouble:
+        raise rules.PLATFORM.error(f"{what} was not compiled: {trouble}", fix="try again") from trouble
+    if done.returncode or not made.is_file():
+        said = (done.stderr or done.stdout).strip()[:600]
+        raise rules.PLATFORM.error(f"the compiler for {system} failed: {said}", fix=fix)
+    return made.read_bytes()
 
 
 FAT_MAGIC: Final = 0xCAFEBABE

@@ -6,7 +6,6 @@ five functions. Mathematics comes from the browser, memory from the unit itself 
 
 import importlib.util
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from tellegen.exporting import rules
 from tellegen.exporting.exchanged import Exchanged, exchanged
 from tellegen.exporting.fmu.description import References
 from tellegen.exporting.fmu.source import instance_source
+from tellegen.exporting.fmu.unit import compiled_by
 from tellegen.model.model import Model
 
 RTOL: Final = 1e-6
@@ -120,11 +120,4 @@ def _compiled(source: str, compiler: tuple[str, ...]) -> bytes:
         for header in HEADERS:
             (folder / f"{header}.h").write_text('#include "live.h"\n', encoding="ascii")
         call = (*compiler, *FLAGS, "-isystem", str(folder), "-o", str(code), str(text))
-        try:
-            done = subprocess.run(call, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, cwd=folder)
-        except (OSError, subprocess.TimeoutExpired) as trouble:
-            raise rules.PLATFORM.error(f"the page was not compiled: {trouble}", fix="try again") from trouble
-        if done.returncode or not code.is_file():
-            said = (done.stderr or done.stdout).strip()[:600]
-            raise rules.PLATFORM.error(f"the compiler for WebAssembly failed: {said}", fix="pip install -U ziglang")
-        return code.read_bytes()
+        return compiled_by(call, code, TIMEOUT_S, "the page", "WebAssembly", "pip install -U ziglang")

@@ -6,6 +6,7 @@ There are circuits inside circuits with their elements, models and parameters, a
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Final, NamedTuple, final
@@ -15,6 +16,7 @@ from tellegen.core.files import MAX_BYTES, clip, failure_reason, find_forbidden,
 from tellegen.core.hidden_characters import HIDDEN
 from tellegen.importing import rules as importing_rules
 from tellegen.importing.spice import rules
+from tellegen.importing.spice.values import DeckFunction, ValueProblemError, read_formula
 
 MOST_LINES = 200_000
 MOST_FILES = 100
@@ -225,6 +227,7 @@ def _too_large(what: str, path: Path) -> TellegenError:
 
 GROUND = "0"
 _GROUNDS = {"0", "gnd"}
+_FUNCTION = re.compile(r"\s*([a-zA-Z_]\w*)\s*\(([^()]*)\)\s*=?\s*(.*)", re.DOTALL)
 _ASSIGNMENT = re.compile(r"([a-zA-Z_][\w.]*)\s*=(?!=)\s*")
 
 DROPPED: Final = (
@@ -296,6 +299,7 @@ class Circuit:
     defaults: dict[str, DeckParameter] = field(default_factory=dict)
     parameters: dict[str, DeckParameter] = field(default_factory=dict)
     models: dict[str, DeviceModel] = field(default_factory=dict)
+    functions: dict[str, DeckFunction] = field(default_factory=dict)
     inside: dict[str, "Circuit"] = field(default_factory=dict)
     elements: dict[str, ElementCard] = field(default_factory=dict)
 
@@ -313,6 +317,10 @@ class Circuit:
     def model(self, name: str) -> DeviceModel | None:
         """The model that a name means here."""
         return next((c.models[name.lower()] for c in self.outwards() if name.lower() in c.models), None)
+
+    def function(self, low: str) -> DeckFunction | None:
+        """The function that a name in small letters means here."""
+        return next((c.functions[low] for c in self.outwards() if low in c.functions), None)
 
     def parameter(self, low: str) -> DeckParameter | None:
         """The parameter of this circuit alone that a name in small letters means."""
@@ -353,6 +361,15 @@ def understand(deck: Deck, findings: Findings) -> ReadDeck:
     return _Understanding(deck, findings).read()
 
 
+@final
+class _Choice(Enum):
+    """Of a choice: its cards count, a later branch may count, or one has."""
+
+    TAKEN = "taken"
+    WAITING = "waiting"
+    DONE = "done"
+
+
 class _Understanding:
     """The reading of cards: `circuit` is the one that the next card belongs to."""
 
@@ -361,10 +378,16 @@ class _Understanding:
         self.circuit = Circuit("")
         self.read_deck = ReadDeck(deck.title, self.circuit, findings)
         self.depth = 0
+        self.choices: list[_Choice] = []
+        self.sizes: dict[str, float | None] = {}
 
     def read(self) -> ReadDeck:
         for card in self.deck.cards:
-            if card.head.startswith("."):
+            if card.head in (".if", ".elseif", ".else", ".endif"):
+                self._choice(card)
+            elif self.choices and self.choices[-1] is not _Choice.TAKEN:
+                continue
+            elif card.head.startswith("."):
                 self._command(card)
             elif card.head[0].lower() in ascii_lowercase:
                 self._element(card)
@@ -377,12 +400,66 @@ class _Understanding:
                 )
         if self.read_deck.transient is None and self.deck.runs:
             self._run_of_the_shell(self.deck.runs)
+        if self.choices:
+            self.findings.error(rules.BAD_CARD, "an '.if' has no end", self.deck.cards[-1].place, "end it with .endif")
         if self.depth:
             what = f"the subcircuit '{self.circuit.name}' has no end"
             self.findings.error(
                 rules.BAD_CARD, what, self.circuit.card.place if self.circuit.card else None, "end it with .ends"
             )
         return self.read_deck
+
+    def _choice(self, card: Card) -> None:
+        """Cards between `.if` and `.endif` count where the condition holds, which parameters with numbers decide."""
+        around = self.choices[-1] if self.choices else None
+        if card.head == ".if":
+            if len(self.choices) >= MOST_LEVELS:
+                what = f"choices stand more than {MOST_LEVELS} levels inside each other"
+                raise rules.TOO_LARGE.error(what, fix="write out the choice", place=card.place)
+            outside = around is not None and around is not _Choice.TAKEN
+            self.choices.append(_Choice.DONE if outside else self._branch(card))
+        elif around is None:
+            self._error(
+                rules.BAD_CARD, f"'{card.head}' belongs to no '.if'", card, "begin a choice with .if (CONDITION)"
+            )
+        elif card.head == ".endif":
+            self.choices.pop()
+        elif around is _Choice.TAKEN or around is _Choice.DONE:
+            self.choices[-1] = _Choice.DONE
+        else:
+            self.choices[-1] = _Choice.TAKEN if card.head == ".else" else self._branch(card)
+
+    def _branch(self, card: Card) -> "_Choice":
+        text = card.text.split(None, 1)[1] if " " in card.text.strip() else card.text[len(card.head) :]
+        try:
+            value = read_formula(
+                text, lambda low: low if self._size(low) is not None else "", None, self.circuit.function
+            )
+            sizes = {low: size for low in value.names if (size := self._size(low)) is not None}
+            size = value.number(sizes)
+        except ValueProblemError as problem:
+            what = f"the condition '{clip(text, 40)}' cannot be decided: {problem}"
+            self._error(rules.NOT_READ, what, card, "write the cards that are meant")
+            return _Choice.TAKEN
+        return _Choice.TAKEN if size else _Choice.WAITING
+
+    def _size(self, low: str, depth: int = 0) -> float | None:
+        """The size of a parameter that stands before, outside of subcircuits: inside, each use may set another one."""
+        parameter = None if self.depth else self.circuit.parameters.get(low)
+        if parameter is None or depth > MOST_LEVELS:
+            return None
+        # Each is found once: parameters that read others twice would be found a million times.
+        if low not in self.sizes:
+            try:
+                names = self.circuit.parameters
+                value = read_formula(
+                    parameter.text, lambda name: name if name in names else "", None, self.circuit.function
+                )
+                known = {name: self._size(name, depth + 1) for name in value.names}
+                self.sizes[low] = value.number({name: size for name, size in known.items() if size is not None})
+            except ValueProblemError:
+                self.sizes[low] = None
+        return self.sizes[low]
 
     def _error(self, rule: Rule, what: str, card: Card, fix: str) -> None:
         self.findings.error(rule, what, card.place, fix)
@@ -398,6 +475,7 @@ class _Understanding:
             ".parameters": self._parameters,
             ".model": self._model,
             ".global": self._globals,
+            ".func": self._function,
         }
         if head in known:
             known[head](card)
@@ -470,14 +548,10 @@ class _Understanding:
 
     def _parameters(self, card: Card) -> None:
         text = card.text.partition(" ")[2]
-        if re.match(r"\s*[a-zA-Z_]\w*\s*\([^)]*\)\s*=", text):
-            self._error(
-                rules.NOT_READ,
-                f"'{clip(card.text, 40)}' defines a function",
-                card,
-                "write the formula where it is used",
-            )
+        if _FUNCTION.match(text):
+            self._function(card)
             return
+        self.sizes = {}
         found = list(_ASSIGNMENT.finditer(text))
         if not found or text[: found[0].start()].strip():
             self._error(
@@ -488,6 +562,18 @@ class _Understanding:
         for match, end in zip(found, ends, strict=True):
             name, value = match[1], text[match.end() : end].strip().rstrip(",")
             self.circuit.parameters[name.lower()] = DeckParameter(name, value, card)
+
+    def _function(self, card: Card) -> None:
+        found = _FUNCTION.fullmatch(card.text.partition(" ")[2].strip())
+        if found is None or not found[3].strip():
+            what = f"'{clip(card.text, 40)}' defines no function"
+            self._error(rules.BAD_CARD, what, card, "write .func NAME(x, y) {FORMULA}")
+            return
+        arguments = tuple(word.strip().lower() for word in found[2].split(",") if word.strip())
+        text = found[3].strip()
+        self.circuit.functions[found[1].lower()] = DeckFunction(
+            arguments, text[1:-1] if text[0] in "{'" and text[-1] in "}'" else text
+        )
 
     def _model(self, card: Card) -> None:
         words, options = split_words(card.words[1:])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import chain, combinations_with_replacement
 from itertools import count as count_from
 from pathlib import Path
-from typing import Literal, NamedTuple, final
+from typing import Literal, NamedTuple, final, get_args
 
 from tellegen.core.names import listing
 from tellegen.core.union_find import strong_components
@@ -52,6 +52,8 @@ class _CardKind(NamedTuple):
     write: Callable[[CircuitWriter, ElementCard], None]
 
 
+_READS = re.compile(r"\b[vi]\s*\(", re.IGNORECASE)
+"""Of a formula that reads a voltage or a current."""
 _BRACES = "{}'\""
 
 
@@ -88,6 +90,13 @@ def _value_of(writer: CircuitWriter, card: ElementCard, key: str, unit: str) -> 
 
 def _resistor(writer: CircuitWriter, card: ElementCard) -> None:
     ends = writer.ends(card)
+    given = card.options.get("r") or (card.words[2] if len(card.words) > 2 else "")
+    if _READS.search(given):
+        # As SPICE itself does it: a current that follows its voltage.
+        text = f"{writer.sensor(*ends)}/({_in_unit(_by_formula(writer, card, given), 'ohm')})"
+        if not writer.is_shorted(card, ends):
+            writer.add(writer.elements[card.name.lower()], "current source", ends, ("signal", text))
+        return
     value = _value_of(writer, card, "r", "ohm")
     if writer.is_shorted(card, ends):
         return
@@ -297,7 +306,10 @@ def _followed(writer: CircuitWriter, card: ElementCard, name: str, unit: str) ->
         count = 5 if card.letter in "eg" else 4
         what = f"'{card.name}' has {len(card.words)} words behind its name, not {count}"
         writer.wrong(card.card, what, "write its nodes, what it reads, and its gain")
-    factor = writer.value(gain[0], card.card).factor
+    size = writer.value(gain[0], card.card)
+    # A conductance or a resistance: what follows is of another quantity than what is read.
+    unit_of = {"g": "S", "h": "ohm"}.get(card.letter, "")
+    factor = size.with_unit(unit_of) if size.is_number and unit_of else size.factor
     followed = _reading(writer, card, list(read))
     return f"-{factor}*{followed[1:]}".removeprefix("--") if followed[0] == "-" else f"{factor}*{followed}"
 
@@ -383,7 +395,12 @@ def _subcircuit(writer: CircuitWriter, card: ElementCard) -> None:
 
 
 CARDS: dict[str, _CardKind] = {
-    "r": _CardKind("`R1 a b 1k m=2`", "`resistor`", "temperature coefficients", _resistor),
+    "r": _CardKind(
+        "`R1 a b 1k m=2`",
+        "`resistor`; one that follows voltages is a `current source`",
+        "temperature coefficients",
+        _resistor,
+    ),
     "c": _CardKind("`C1 a b 100n IC=5`", "`capacitor`, with its `initial` voltage", "", _capacitor),
     "l": _CardKind("`L1 a b 1m IC=2`", "`inductor`, with its `initial` current", "", _inductor),
     "k": _CardKind(
@@ -414,20 +431,20 @@ CARDS: dict[str, _CardKind] = {
     "w": _CardKind("`W1 a b V1 NAME`", "`switch` that closes above the current `IT`", "`IH`", write_switch),
     "d": _CardKind(
         "`D1 a b NAME`",
-        "exponential `conductance` behind `RS`, with its breakdown, or an ideal `diode`",
-        "`CJO`, `TT`, ...",
+        "exponential `conductance` behind `RS`, with its breakdown, and a `capacitor` of its charge; or an ideal `diode`",
+        "`CJSW`, ...",
         write_diode,
     ),
     "q": _CardKind(
         "`Q1 c b e NAME`",
-        "Gummel and Poon's transistor: two junctions and a `current source`",
-        "`CJE`, `TF`, ...",
+        "Gummel and Poon's transistor: two junctions with their charge, and a `current source`",
+        "`XTF`, `RBM`, ...",
         write_bipolar,
     ),
     "m": _CardKind(
         "`M1 d g s b NAME W= L=`",
-        "level 1: a `current source` and the junctions of the bulk",
-        "`CGSO`, `AD`, ...",
+        "level 1: a `current source`, the junctions of the bulk and the overlaps of the gate",
+        "`TOX`, `NRD`, ...",
         write_mos,
     ),
     "x": _CardKind("`X1 a b NAME r=1k`", "a part, in a file of its own", "", _subcircuit),
@@ -454,7 +471,7 @@ WRITERS: dict[str, Callable[[CircuitWriter, ElementCard], None]] = {
 """The function for each first letter of a name."""
 
 
-Diodes = Literal["exponential", "ideal"]
+Diodes = Literal["exponential", "static", "ideal"]
 
 _SHOWN = re.compile(r"\b([vi])\s*\(\s*([^\s(),]+)\s*(?:,\s*([^\s(),]+)\s*)?\)", re.IGNORECASE)
 _INITIAL = re.compile(r"\bv\s*\(\s*([^\s(),]+)\s*\)\s*=\s*(\{[^{}]*\}|'[^']*'|[^\s]+)", re.IGNORECASE)
@@ -465,8 +482,8 @@ def read_spice(path: Path, name: str, *, diodes: Diodes = "exponential") -> Impo
 
     Raises: DescriptionError with all that is not read (D307) or makes no sense (D313 to D319).
     """
-    if diodes not in ("exponential", "ideal"):
-        fix = "choose exponential or ideal"
+    if diodes not in get_args(Diodes):
+        fix = "choose exponential, static (exponential without charge) or ideal"
         raise importing_rules.UNKNOWN_OPTION.error(f"there are no diodes of the kind '{diodes}'", fix=fix)
     findings = Findings()
     found = understand(read_deck(path, findings), findings)
@@ -477,7 +494,7 @@ def read_spice(path: Path, name: str, *, diodes: Diodes = "exponential") -> Impo
     if re.match(r"[rclvidx]\d\w*\s+\S+\s+\S+\s+\S+", found.title, re.IGNORECASE):
         fix = "put a line for the title before it"
         findings.left_out(f"the first line is the title, as always: '{found.title}' is no card", None, fix)
-    writer = _writer(found, name, diodes == "ideal")
+    writer = _writer(found, name, diodes)
     writer.write()
     experiment = _experiment(writer, found)
     findings.raise_errors()
@@ -486,7 +503,7 @@ def read_spice(path: Path, name: str, *, diodes: Diodes = "exponential") -> Impo
     return Imported(writer.text(title, experiment), beside, tuple(findings.warnings))
 
 
-def _writer(deck: ReadDeck, name: str, ideal_diodes: bool) -> CircuitWriter:
+def _writer(deck: ReadDeck, name: str, diodes: Diodes) -> CircuitWriter:
     known = _known(deck)
     words, _ = split_words(deck.transient.words[1:]) if deck.transient is not None else ([], {})
     sizes: list[float | None] = []
@@ -494,7 +511,9 @@ def _writer(deck: ReadDeck, name: str, ideal_diodes: bool) -> CircuitWriter:
         if word.lower() == "uic":
             continue
         try:
-            sizes.append(read_formula(word, lambda low: low if low in known else "").number(known))
+            sizes.append(
+                read_formula(word, lambda low: low if low in known else "", None, deck.circuit.function).number(known)
+            )
         except ValueProblemError as problem:
             assert deck.transient is not None, "its words are being read"
             fix = "write .tran STEP STOP"
@@ -512,7 +531,7 @@ def _writer(deck: ReadDeck, name: str, ideal_diodes: bool) -> CircuitWriter:
     job = DeckJob(
         deck,
         plain_name(name, "deck"),
-        ideal_diodes=ideal_diodes,
+        diodes=diodes,
         span=span,
         uic=uic,
         initial=initial if len(initial) > 1 else {},
@@ -528,7 +547,9 @@ def _known(deck: ReadDeck) -> dict[str, float]:
     names = deck.circuit.parameters
     for low, parameter in names.items():
         try:
-            waiting[low] = read_formula(parameter.text, lambda name: name if name in names else "")
+            waiting[low] = read_formula(
+                parameter.text, lambda name: name if name in names else "", None, deck.circuit.function
+            )
         except ValueProblemError:
             continue  # told where the parameter is written
     known: dict[str, float] = {}

@@ -25,9 +25,9 @@ NOT_READ = RULES.rule(
 LEFT_OUT = RULES.rule(
     "D308",
     "left out of a deck",
-    meaning="Something of a card is not in the model: an analysis, what junctions of diodes and transistors store, the hysteresis of a switch.",
+    meaning="Something of a card is not in the model: an analysis, what temperatures do, the charge of a channel, the hysteresis of a switch.",
     why="the rest of the card says what is meant without it, but results may differ",
-    example=_rc(more="D1 out 0 DX\n.model DX D(IS=1e-12 CJO=10p)"),
+    example=_rc(more="D1 out 0 DX\n.model DX D(IS=1e-12 CJSW=10p)"),
     instead=_rc(more=_DIODE),
     severity="warning",
 )

@@ -62,7 +62,7 @@ _FUNCTIONS: dict[str, tuple[int, str]] = {
     "sqr": (1, "(({0})^2)"),
     "u": (1, "if({0} > 0, 1, 0)"),
     "int": (1, "(sign({0})*floor(abs({0})))"),
-    "nint": (1, "floor({0} + 0.5)"),
+    "nint": (1, "(floor(({0})/2 + 0.25) + ceil(({0})/2 - 0.25))"),  # halves go to the even number
     "min": (2, "min({0}, {1})"),
     "max": (2, "max({0}, {1})"),
     "pow": (2, "(({0})^({1}))"),
@@ -161,10 +161,28 @@ def read_number(text: str) -> DeckValue | None:
     return DeckValue(plain, mantissa=digits.removesuffix(".") if "e" not in digits.lower() else digits, prefix=prefix)
 
 
-def read_formula(text: str, name_of: Callable[[str], str], measured: Measured | None = None) -> DeckValue:
+@final
+class DeckFunction(NamedTuple):
+    """A function that the deck defines: the names of its arguments, in small letters, and the text of its formula."""
+
+    arguments: tuple[str, ...]
+    text: str
+
+
+FunctionOf = Callable[[str], DeckFunction | None]
+MOST_CALLS = 16
+"""Levels of functions that use each other."""
+LONGEST_FORMULA = 50_000
+"""Characters of a formula with the functions of the deck written out."""
+
+
+def read_formula(
+    text: str, name_of: Callable[[str], str], measured: Measured | None = None, function_of: FunctionOf | None = None
+) -> DeckValue:
     """A number, or a formula with or without its braces; `name_of` gives the name of a parameter here.
 
-    Where something is `measured`, it is the formula of a source, which reads voltages, currents and the time.
+    Where something is `measured`, it is the formula of a source, which reads voltages, currents and the time. Functions of the
+    deck are written out.
 
     Raises: ValueProblemError where it is neither.
     """
@@ -172,15 +190,24 @@ def read_formula(text: str, name_of: Callable[[str], str], measured: Measured | 
     while inner[:1] in "{'\"" and len(inner) > 1 and inner[-1] == {"{": "}"}.get(inner[0], inner[0]):
         inner = inner[1:-1].strip()
     found = read_number(inner)
-    return found if found is not None else _Formula(inner, name_of, measured).value()
+    return found if found is not None else _Formula(inner, name_of, measured, function_of).value()
 
 
 @final
 class _Formula:
     """One formula being read, by the strength of its operators."""
 
-    def __init__(self, text: str, name_of: Callable[[str], str], measured: Measured | None) -> None:
-        self.text, self.name_of, self.measured = text, name_of, measured
+    def __init__(
+        self,
+        text: str,
+        name_of: Callable[[str], str],
+        measured: Measured | None,
+        function_of: FunctionOf | None = None,
+        calls: int = 0,
+    ) -> None:
+        # Braces inside a formula are parentheses.
+        self.text, self.name_of, self.measured = text.replace("{", "(").replace("}", ")"), name_of, measured
+        self.function_of, self.calls = function_of, calls
         self.names: set[str] = set()
         self.tokens = list(self._tokens())
         self.at = self.depth = 0
@@ -301,6 +328,8 @@ class _Formula:
 
     def _call(self, name: str) -> str:
         low = name.lower()
+        if self.function_of is not None and (own := self.function_of(low)) is not None:
+            return self._written_out(name, own)
         count, pattern = _FUNCTIONS.get(low, (0, ""))
         if low in ("v", "i") and self.measured is not None:
             return self.measured(low, self._words_inside())
@@ -310,15 +339,34 @@ class _Formula:
             count, pattern = _OF_SOURCES.get(low, (count, pattern))
         if not count:
             raise ValueProblemError(f"there is no function '{name}'")
+        return pattern.format(*self._arguments(name, count))
+
+    def _arguments(self, name: str, count: int) -> list[str]:
+        """What stands in the parentheses behind a function."""
         self._take("(")
-        arguments = [self._ternary()]
+        arguments = [] if count == 0 and self._peek() == ")" else [self._ternary()]
         while self._peek() == ",":
             self.at += 1
             arguments.append(self._ternary())
         self._take(")")
         if len(arguments) != count:
             raise ValueProblemError(f"'{name}' takes {count} argument{'' if count == 1 else 's'}, not {len(arguments)}")
-        return pattern.format(*arguments)
+        return arguments
+
+    def _written_out(self, name: str, own: DeckFunction) -> str:
+        """The formula of a function of the deck, with what it is given in the place of its arguments."""
+        given = dict(zip(own.arguments, self._arguments(name, len(own.arguments)), strict=True))
+        if self.calls >= MOST_CALLS:
+            raise ValueProblemError(f"'{name}' uses functions more than {MOST_CALLS} levels deep")
+        texts = {low: f"({text})" for low, text in given.items()}
+        inner = _Formula(
+            own.text, lambda low: texts.get(low) or self.name_of(low), self.measured, self.function_of, self.calls + 1
+        )
+        text = inner.value().text
+        if len(text) > LONGEST_FORMULA:
+            raise ValueProblemError(f"'{name}' written out has more than {LONGEST_FORMULA} characters")
+        self.names |= inner.names - texts.keys()
+        return f"({text})"
 
     def _words_inside(self) -> list[str]:
         """What stands in parentheses: names of nodes are no formulas."""
@@ -359,9 +407,9 @@ def _joined(left: str, sign: str, right: str) -> str:
 
 
 Reader = Callable[[str], DeckValue]
-SHAPES = ("pulse", "sin", "exp", "pwl")
+SHAPES = ("pulse", "sin", "exp", "pwl", "sffm", "am")
 _OTHER_NAMES = {"sine": "sin"}
-REFUSED_SHAPES = ("sffm", "am", "trnoise", "trrandom", "external")
+REFUSED_SHAPES = ("trnoise", "trrandom", "external")
 _AT_FREQUENCIES = ("ac", "distof1", "distof2")
 _KEYWORDS = (*SHAPES, *_OTHER_NAMES, *REFUSED_SHAPES, *_AT_FREQUENCIES, "dc", "portnum")
 MOST_IN_A_FORMULA = 32
@@ -539,9 +587,37 @@ def _points(values: list[DeckValue], unit: str, _: Span) -> SourceCourse:
     return SourceCourse(f"table({', '.join(text for point in points for text in point)})")
 
 
+def _of_frequency(values: list[DeckValue], unit: str, span: Span) -> SourceCourse:
+    """SFFM: a sine whose phase swings, `VO + VA*sin(2*pi*FC*t + MDI*sin(2*pi*FS*t))`."""
+    if len(values) < 2 or len(values) > 5:
+        raise ValueProblemError("SFFM has other than two to five values")
+    over = 1 / span.end if span.end else None
+    carrier, depth, swing = (
+        _at(values, 2, over, "frequency"),
+        _at(values, 3, 0.0, ""),
+        _at(values, 4, over, "frequency"),
+    )
+    inner = f"{depth.factor}*sin(2*pi*{_grouped(swing, 'Hz')}*t)"
+    wave = f"{_grouped(values[1], unit)}*sin(2*pi*{_grouped(carrier, 'Hz')}*t + {inner})"
+    return SourceCourse(_with_offset(values[0], unit, wave))
+
+
+def _of_amplitude(values: list[DeckValue], unit: str, span: Span) -> SourceCourse:
+    """AM: a sine whose amplitude swings, `VA*(VO + sin(2*pi*MF*t))*sin(2*pi*FC*t)` from the delay on."""
+    if len(values) < 3 or len(values) > 5:
+        raise ValueProblemError("AM has other than three to five values")
+    carrier, delay = _at(values, 3, 1 / span.end if span.end else None, "frequency"), _at(values, 4, 0.0, "")
+    elapsed = "t" if _is_zero(delay) else f"(t - {_grouped(delay, 's')})"
+    swing = f"({values[1].factor} + sin(2*pi*{_grouped(values[2], 'Hz')}*{elapsed}))"
+    wave = f"{_grouped(values[0], unit)}*{swing}*sin(2*pi*{_grouped(carrier, 'Hz')}*{elapsed})"
+    return SourceCourse(wave if _is_zero(delay) else f"if(t < {delay.with_unit('s')}, 0 {unit}, {wave})")
+
+
 _SHAPES: dict[str, Callable[[list[DeckValue], str, Span], SourceCourse]] = {
     "pulse": _pulse,
     "sin": _sine,
     "exp": _exponential,
     "pwl": _points,
+    "sffm": _of_frequency,
+    "am": _of_amplitude,
 }

@@ -45,7 +45,7 @@ class DeckJob:
 
     deck: ReadDeck
     name: str
-    ideal_diodes: bool
+    diodes: str
     span: Span
     uic: bool
     initial: Mapping[str, str]
@@ -161,7 +161,7 @@ class CircuitWriter:
         Raises: Skip.
         """
         try:
-            return read_formula(text, self.parameter, measured)
+            return read_formula(text, self.parameter, measured, self.circuit.function)
         except ValueProblemError as problem:
             rule = rules.UNKNOWN_NAME if "there is no" in str(problem) else rules.BAD_CARD
             rule = rules.NOT_READ if isinstance(problem, FollowsError) else rule
@@ -343,6 +343,9 @@ class CircuitWriter:
             what = f"'{card.name}' has {len(words) - 1} nodes, and the subcircuit '{circuit.name}' has {len(circuit.ports)}"
             self.wrong(card.card, what, "give one node for each port")
         outside = [self.node(word) for word in words[:-1]]
+        if any(port == GROUND != end for port, end in zip(circuit.ports, outside, strict=True)):
+            what = f"'{card.name}' joins a port of '{circuit.name}' that is the ground to something else"
+            self.wrong(card.card, what, "give the port another name, or join it to the ground")
         inner = self._written(circuit, outside, card)
         at = dict(zip(circuit.ports, outside, strict=True)) | {found: self.node(found) for found in inner.global_ports}
         ports = {inner.port_name(port): self.node_name(at[port]) for port in inner.open_ports()}
@@ -393,7 +396,8 @@ class CircuitWriter:
 
     def open_ports(self) -> list[str]:
         """The ports that are neither the ground nor an earlier one."""
-        return [port for port in [*self.circuit.ports, *self.global_ports] if self.merged.get(port, port) == port]
+        ports = (port for port in [*self.circuit.ports, *self.global_ports] if port != GROUND)
+        return [port for port in ports if self.merged.get(port, port) == port]
 
     def port_name(self, port: str) -> str:
         """A port by the name of its node; a number gets a letter before it."""

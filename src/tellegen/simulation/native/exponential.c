@@ -30,7 +30,7 @@ typedef struct expo {
   /* input: on rows `support`, coefficients of x^k / k!, x in 0..1 over the step */
   int n_support, degree;
   int *support;
-  double *input, *samples[NODES + 1], points[NODES];
+  double *input, *samples[NODES + 1], points[NODES], *input_most; /* the largest input of each row so far */
   long double inverse[NODES][NODES];
   double ramp[NODES], ramp_before[NODES];
   /* polynomials */
@@ -593,7 +593,21 @@ HOT static void place_book_points(expo *x, int n) {
   }
 }
 
-/* As many points as the books of a step need: a power turns twice as fast as its variables, and n points miss
+/* By how many radians the input turns in a step: the derivatives of a sine over r radians are r, r^2, ... of its largest value. */
+static double radians_of_input(expo *x) {
+  double found = 0;
+  for (int s = 0; x->degree && s < x->n_support; s++) {
+    const int k = x->support[s], row = x->place[k];
+    for (int i = 0; i < NODES; i++) x->input_most[k] = fmax(x->input_most[k], fabs(x->samples[i][row]) / x->scale[k]);
+    for (int c = 1; c <= x->degree; c++) {
+      double size = fabs(x->input[c * x->n + s]);
+      if (size > x->input_most[k] * pow(found, c)) found = pow(size / x->input_most[k], 1.0 / c);
+    }
+  }
+  return found;
+}
+
+/* As many points as the books of a step need: a power turns twice as fast as the variables and the input, and n points miss
  * n!^4 / ((2n + 1) (2n)!^3) (2 r)^2n of it over r radians, no more than the tolerance. */
 static void choose_book_points(expo *x, double radians) {
   if (fabs(radians - x->book_radians) <= 1e-6 * radians) return;
@@ -697,7 +711,7 @@ static double plan(const expo *x, double stop) {
 static int place_inner(expo *x, double h, double reached) {
   tg_job *j = x->job;
   x->by_lines = j->keep_books && are_straight(x, j->t, h);
-  if (j->keep_books && !x->by_lines) choose_book_points(x, x->rho * h);
+  if (j->keep_books && !x->by_lines) choose_book_points(x, fmax(x->rho * h, radians_of_input(x)));
   const int points = x->by_lines ? 0 : x->n_points;
   x->n_rows = 0;
   while (j->next_time + x->n_rows < j->n_times && j->times[j->next_time + x->n_rows] < reached) x->n_rows++;
@@ -786,13 +800,14 @@ static int expo_open(expo *x, tg_job *j) {
   x->values = tg_new((size_t)m.nnz, sizeof(double));
   x->support = tg_new(n, sizeof(int));
   x->input = tg_new(n * NODES, sizeof(double));
+  x->input_most = tg_new(n, sizeof(double));
   x->power_list = tg_new(n, sizeof(int));
   x->zero = tg_new(n, sizeof(double));
   x->y = tg_new(n, sizeof(double));
   x->yp = tg_new(n, sizeof(double));
   x->rates = tg_new(n, sizeof(double));
   x->base = tg_new(n, sizeof(double));
-  if (!x->scale || !x->place || !x->starts || !x->columns || !x->values || !x->support || !x->input || !x->power_list) bad = TG_NO_MEMORY;
+  if (!x->scale || !x->place || !x->starts || !x->columns || !x->values || !x->support || !x->input || !x->input_most || !x->power_list) bad = TG_NO_MEMORY;
   if (!x->zero || !x->y || !x->yp || !x->rates || !x->base) bad = TG_NO_MEMORY;
   for (int i = 0; i <= NODES; i++)
     if (!(x->samples[i] = tg_new(n, sizeof(double)))) bad = TG_NO_MEMORY;
@@ -823,7 +838,7 @@ static void expo_close(expo *x) {
   for (int d = 0; d < x->n_diagonals; d++) free(x->diagonals[d]);
   for (int i = 0; i <= NODES; i++) free(x->samples[i]);
   for (int q = 0; q < x->room_inner; q++) free(x->inner[q] - x->pad);
-  void *all[] = {x->scale, x->place, x->starts, x->columns, x->values, x->support, x->input, x->room, x->coefficients,
+  void *all[] = {x->scale, x->place, x->starts, x->columns, x->values, x->support, x->input, x->input_most, x->room, x->coefficients,
                  x->inner_at, x->known_at, x->inner, x->power_list, x->traces, x->zero, x->y, x->yp, x->rates, x->base, x->integrals};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
 }

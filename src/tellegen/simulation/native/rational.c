@@ -383,6 +383,7 @@ static int book_window(stiff *s, double from, double to) {
   if (!s->job->keep_books) return 0;
   while (from < to) {
     double h = fmin(to - from, fmax(from - s->base, 0.25 * s->length));
+    h = fmin(h, s->job->max_step);
     if (s->has_sine) h = fmin(h, panel_radians(s->job->rtol) / s->omega);
     if (to - from - h < 0.1 * h) h = to - from;
     for (int q = 0; q < PANEL; q++) {
