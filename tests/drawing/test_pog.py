@@ -6,6 +6,7 @@ import pytest
 
 from drawing.reading_pogs import Signals, shown_elements, signal_loops
 from schemes.comparing import causal_of
+from support.examples import causal_example
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import draw
@@ -25,7 +26,7 @@ PLAIN = Options(bands=False)
 
 
 def causal(name: str) -> CausalGraph:
-    return assign_causality(lower(load(name)))
+    return causal_example(name)
 
 
 def scene_of(name: str, options: Options = DEFAULTS, *, derivative: bool = False) -> Scene:
