@@ -44,7 +44,7 @@ test-slow: setup  ## run all tests, the slow ones too, with more random examples
 sheet: setup  ## draw all examples in all notations on one sheet, to be looked at
 	@$(BIN)/python tools/sheet.py
 
-test-tools:  ## install the programs that some tests compare with: Octave, pdflatex, Chromium (Debian, Ubuntu)
+test-tools:  ## install the programs that some tests compare with: Octave, pdflatex, Chromium, Firefox (Debian, Ubuntu)
 	@sh tools/install_test_tools.sh
 
 fuzz: setup  ## attack everything with random and hostile input: SECONDS=600 SEED=1, another seed, other examples

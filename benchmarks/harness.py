@@ -81,6 +81,7 @@ class Row:
     check: str = ""
     target: str = ""
     ok: bool = True
+    p95: float | None = None
     details: Facts = field(default_factory=dict)
 
 
@@ -313,6 +314,7 @@ _HEADS = {
     "case": "case",
     "size": "size",
     "seconds": "wall s",
+    "p95": "p95 s",
     "cpu": "CPU s",
     "spread": "spread",
     "peak_mb": "MB",
@@ -327,7 +329,7 @@ def table(rows: Sequence[Row]) -> str:
     used = [name for name in _HEADS if any(getattr(r, name) not in (None, "") for r in rows)]
     lines = [[_HEADS[name] for name in used], *([_shown(r, name) for name in used] for r in rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(used))]
-    numbers = {"size", "seconds", "cpu", "spread", "peak_mb", "ratio"}
+    numbers = {"size", "seconds", "p95", "cpu", "spread", "peak_mb", "ratio"}
     rule = ["-" * (w - 1) + ":" if name in numbers else "-" * w for name, w in zip(used, widths, strict=True)]
 
     def line_of(cells: Sequence[str]) -> str:

@@ -3,10 +3,10 @@ hand to the screen in Chromium, warm.
 
 `edit` is a change of a value until what the text says and two views are there; `slider` a run with a value beside the text until
 its curves are there; the longest run that an experiment gives by itself has 50 001 rows, and a million rows are told by their
-extremes. The target of an edit is 0.15 s for 20 elements, 0.25 s for 50 and 1 s for 200; of a slider 0.06 s, of the first page
-2 s. In Chromium, where there is one, the time ends with the frame after the page has changed: medians. Over the socket: best of
-several. CPU is the work of all processors for one of them, browser and what follows the views included: on a machine that has
-other work it says what the wall clock cannot. Check: the value, the views and the curves.
+extremes. Asked: an edit within 0.15 s for 20 elements, 0.25 s for 50 and 1 s for 200; a slider within 0.06 s; a million rows within
+1 s; the first page within 2 s. Wall s is the median of twenty, p95 what one of twenty exceeds; in Chromium, where there is one, the
+time ends with the frame after the page has changed. CPU is the work of all processors for one of them, browser and what follows the
+views included: on a machine that has other work it says what the wall clock cannot. Check: the value, the views and the curves.
 """
 
 import json
@@ -32,14 +32,14 @@ from tellegen.experiments.simulating import simulate
 from tellegen.server import results
 from tellegen.server.studio import Studio, studio
 
-REPEATS = 7
+REPEATS = 20
 SIZES = {20: 0.15, 50: 0.25, 200: 1.0}
 VIEWS = ["network", "bond"]
 QUIET_S = 3.0
 
 
-def run(full: bool) -> Iterator[Row]:
-    """The same with and without `full`, but for the largest model."""
+def run(_full: bool) -> Iterator[Row]:
+    """The same with and without `full`."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for count in SIZES:
@@ -48,24 +48,35 @@ def run(full: bool) -> Iterator[Row]:
         began = time.perf_counter()
         with studio(folder, browser=False) as running:
             page = _Page(running)
-            yield _row(
-                "first message of a cold studio", time.perf_counter() - began, 2.0, page.hello["kind"] == "hello"
-            )
+            cold = time.perf_counter() - began
+            yield _row("first message of a cold studio", [cold], 2.0, page.hello["kind"] == "hello")
             for count, target in SIZES.items():
-                if full or count <= 50:
-                    yield page.edit(count, target)
+                yield page.edit(count, target)
             yield page.slider()
             yield page.samples()
             page.socket.close()
         yield _million()
-        yield from _in_chromium(folder, full)
+        yield from _in_chromium(folder)
 
 
 def _row(
-    case: str, seconds: float, target: float | None, ok: bool, size: int | None = None, cpu: float | None = None
+    case: str,
+    times: Sequence[float],
+    target: float | None,
+    ok: bool,
+    size: int | None = None,
+    cpu: float | None = None,
 ) -> Row:
-    judged = Target(target).judge(seconds) if target is not None else ""
-    return Row(case, size=size, seconds=seconds, cpu=cpu, check="right" if ok else "wrong", target=judged, ok=ok)
+    """A row of times in s: their median, and what one of twenty exceeds, where there are so many."""
+    middle = median(times)
+    slowest = float(np.percentile(times, 95)) if len(times) >= REPEATS else None
+    judged = ""
+    if target is not None:
+        judged = Target(target).judge(middle)
+        if slowest is not None:
+            judged += ", p95 too" if slowest < target else ", p95 over" if middle < target else ""
+    check = "right" if ok else "wrong"
+    return Row(case, size=size, seconds=middle, p95=slowest, cpu=cpu, check=check, target=judged, ok=ok)
 
 
 def _work_s() -> float:
@@ -85,11 +96,11 @@ def _work_s() -> float:
     return sum(worked.get(pid, 0) for pid in family) / os.sysconf("SC_CLK_TCK") if worked else 0.0
 
 
-def _timed(page: Any, script: str, values: Sequence[object]) -> tuple[float, float | None]:
-    """The median of the times that a script tells for some values, in s, and the work of all that was busy with one of them."""
+def _timed(page: Any, script: str, values: Sequence[object]) -> tuple[list[float], float | None]:
+    """The times that a script tells for some values, in s, and the work of all that was busy with one of them."""
     before = _work_s()
-    times = [page.evaluate(script, value) for value in values]
-    return median(times) / 1000, (_work_s() - before) / len(times) if before else None
+    times = [page.evaluate(script, value) / 1000 for value in values]
+    return times, (_work_s() - before) / len(times) if before else None
 
 
 def _ladder(count: int) -> str:
@@ -121,10 +132,10 @@ def _million() -> Row:
         and len(t) <= results.MOST_POINTS + 1
         and np.isclose(rows.max(), run.table(names).max())
     )
-    return _row("10^6 rows by their extremes", seconds, 1.0, bool(ok))
+    return _row("10^6 rows by their extremes", [seconds], 1.0, bool(ok))
 
 
-def _in_chromium(folder: Path, full: bool) -> Iterator[Row]:
+def _in_chromium(folder: Path) -> Iterator[Row]:
     """From a hand to the screen, in a browser without a graphics card."""
     browser = shutil.which("chromium")
     if browser is None or find_spec("playwright") is None:
@@ -139,28 +150,28 @@ def _in_chromium(folder: Path, full: bool) -> Iterator[Row]:
         with studio(folder, browser=False) as served:
             page.goto(served.url)
             page.locator(".cards li").first.wait_for()
-            seconds = time.perf_counter() - began
-            yield _row(
-                "Chromium: first page of a cold studio", seconds, 2.0, page.locator(".cards li").count() > len(SIZES)
-            )
+            cold = time.perf_counter() - began
+            ok = page.locator(".cards li").count() > len(SIZES)
+            yield _row("Chromium: first page of a cold studio", [cold], 2.0, ok)
             page.evaluate("localStorage.setItem('tellegen.panes', '[\"network\", \"bond\"]')")
             for count, target in SIZES.items():
-                if full or count <= 50:
-                    page.goto(f"{served.url}&file=ladder_{count}.yaml")
-                    page.reload()
-                    page.locator("[data-testid=pane-bond] svg").wait_for(timeout=60_000)
-                    page.wait_for_timeout(1000 * QUIET_S)
-                    seconds, cpu = _timed(page, EDIT, [f"{k + 20} kohm" for k in range(REPEATS)])
-                    ok = f"{REPEATS + 19} kohm" in (folder / f"ladder_{count}.yaml").read_text(encoding="utf-8")
-                    yield _row("Chromium: edit to two views on the screen", seconds, target, ok, size=count, cpu=cpu)
-            page.goto(f"{served.url}&file=example:dc_motor_pump")
-            page.reload()
-            page.locator("[data-testid=plots] canvas").first.wait_for(timeout=60_000)
-            page.wait_for_timeout(1000 * QUIET_S)
-            seconds, cpu = _timed(page, SLIDE, [200 + 5 * k for k in range(1, REPEATS + 1)])
+                _shown(page, f"{served.url}&file=ladder_{count}.yaml", "[data-testid=pane-bond] svg")
+                times, cpu = _timed(page, EDIT, [f"{k + 20} kohm" for k in range(REPEATS)])
+                ok = f"{REPEATS + 19} kohm" in (folder / f"ladder_{count}.yaml").read_text(encoding="utf-8")
+                yield _row("Chromium: edit to two views on the screen", times, target, ok, size=count, cpu=cpu)
+            _shown(page, f"{served.url}&file=example:dc_motor_pump", "[data-testid=plots] canvas")
+            times, cpu = _timed(page, SLIDE, [200 + 5 * k for k in range(1, REPEATS + 1)])
             ok = page.locator("[data-testid=plots]").get_attribute("data-live") == "true"
-            yield _row("Chromium: slider to curves on the screen, dc_motor_pump", seconds, 0.06, ok, cpu=cpu)
+            yield _row("Chromium: slider to curves on the screen, dc_motor_pump", times, 0.06, ok, cpu=cpu)
         running.close()
+
+
+def _shown(page: Any, url: str, what: str) -> None:
+    """Open a model, and wait until it is seen and nothing follows any more."""
+    page.goto(url)
+    page.reload()
+    page.locator(what).first.wait_for(timeout=60_000)
+    page.wait_for_timeout(1000 * QUIET_S)
 
 
 WATCH = """const until = (ready) => new Promise((done) => {
@@ -244,19 +255,19 @@ class _Page:
 
     def edit(self, count: int, target: float) -> Row:
         self.open(f"ladder_{count}.yaml")
-        best, ok = float("inf"), True
+        times, ok = [], True
         for k in range(REPEATS):
             began = time.perf_counter()
             self.tell("gesture", id=k, name="set", arguments={"path": ["parameters", "R"], "text": f"{k + 2} kohm"})
             found = self.until("structure", "viewdrawn", "viewdrawn")
-            best = min(best, time.perf_counter() - began)
+            times.append(time.perf_counter() - began)
             values = [p["text"] for m in found if m["kind"] == "structure" for p in m["parameters"] if p["name"] == "R"]
             ok = (
                 ok
                 and values[-1] == f"{k + 2} kohm"
                 and all(m["picture"]["svg"] for m in found if m["kind"] == "viewdrawn")
             )
-        return _row("edit to two views", best, target, ok, size=count)
+        return _row("edit to two views", times, target, ok, size=count)
 
     def slider(self) -> Row:
         self.open("example:dc_motor_pump")
@@ -269,13 +280,13 @@ class _Page:
     def _runs(
         self, case: str, name: str, form: str, target: float | None, *, rows: int = 1000, repeats: int = REPEATS
     ) -> Row:
-        best, ok = float("inf"), True
+        times, ok = [], True
         for k in range(repeats):
             self.number += 1
             began = time.perf_counter()
             value = form.format(0.001 * (k + 1))
             self.tell("simulate", id=self.number, parameters={name: value}, live=True)
             found = self.until("rundone")[-1]
-            best = min(best, time.perf_counter() - began)
+            times.append(time.perf_counter() - began)
             ok = ok and found["status"] == "finished" and found["rows"] >= rows and found["parameters"] == {name: value}
-        return _row(case, best, target, ok)
+        return _row(case, times, target, ok)

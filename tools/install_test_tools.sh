@@ -11,6 +11,7 @@ kpsewhich standalone.cls > /dev/null 2>&1 || packages="$packages texlive-latex-e
 kpsewhich lmodern.sty > /dev/null 2>&1 || packages="$packages lmodern"
 kpsewhich tikz.sty > /dev/null 2>&1 || packages="$packages texlive-pictures"
 need chromium chromium
+need firefox firefox-esr
 need pdftoppm poppler-utils
 need ngspice ngspice
 need arm-none-eabi-gcc "gcc-arm-none-eabi libnewlib-arm-none-eabi"
@@ -19,7 +20,7 @@ need wine "wine wine64"
 need cmake cmake
 
 if [ -z "$packages" ]; then
-  echo "Octave, pdflatex, Chromium, pdftoppm, ngspice, the compiler and the emulator for ARM, Wine and CMake are there."
+  echo "Octave, pdflatex, Chromium, Firefox, pdftoppm, ngspice, the compiler and the emulator for ARM, Wine and CMake are there."
   exit 0
 fi
 if ! command -v apt-get > /dev/null 2>&1; then

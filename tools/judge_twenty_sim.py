@@ -75,6 +75,8 @@ class OwnEquations:
     def _component(self, path: tuple[str, ...]) -> None:
         component = self.flat.components[path]
         found = read_equations(component)
+        if found.samples:
+            raise ValueError(f"{path} takes samples")
         if not (component.knot and any(port.shape for port in component.ports.values())):
             for name, formula in found.formulas.items():
                 self._formula(path, (path, name), formula)
@@ -311,6 +313,8 @@ def main() -> int:
         try:
             found = compare(path, tuple(options.domains))
             print(f"{path.name:<44} {found.worst:8.1e} at {found.variable} of {found.compared} variables", flush=True)
+        except ValueError as error:
+            print(f"{path.name:<44} no judgement: {error}", flush=True)
         except TellegenError as error:
             print(f"{path.name:<44} {len(error.findings)} not read: {error.code} {error.what[:120]}", flush=True)
     return 0

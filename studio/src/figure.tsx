@@ -47,6 +47,13 @@ export function Figure({ view }: { view: View }) {
       wide.setAttribute("class", "hit");
       path.before(wide);
     }
+    // Between the lines of a symbol, and between letters, it is meant too.
+    const groups = [...found.querySelectorAll<SVGGElement>("g[data-element]")];
+    for (const [k, { x, y, width, height }] of groups.map((group) => group.getBBox()).entries()) {
+      const area = document.createElementNS(SVG, "rect");
+      for (const [name, value] of Object.entries({ x, y, width, height, class: "area" })) area.setAttribute(name, String(value));
+      groups[k]?.prepend(area);
+    }
     // A small change of the figure keeps the look at it; a new figure is shown whole.
     if (!before || !zoomed) setZoomed(false);
   }, [svg]);

@@ -14,7 +14,7 @@ export function Insert() {
   const [row, setRow] = useState(0);
   const [way, setWay] = useState<"parallel" | "series">("parallel");
   const [domain, setDomain] = useState("electrical");
-  const bond = structure?.notation === "bond graph" || store.text.confirmed().includes("\nbond graph:");
+  const bond = isBondGraph();
   const found = useMemo(() => {
     const { kind } = split(typed, hello?.palette ?? []);
     const fits = (hello?.palette ?? []).filter((one) => (one.group === "bond graph") === bond && (group === ALL || one.group.includes(group)));
@@ -33,21 +33,8 @@ export function Insert() {
   const element = chosen[0] ? store.element(chosen[0]) : undefined;
   const close = () => store.set({ inserting: false, typed: "" });
   const put = (entry: PaletteEntry | undefined) => {
-    if (bond && typed.includes("->")) {
-      store.gesture("insert", { kind: typed.trim() });
-      setTyped("");
-      return;
-    }
-    if (!entry) return;
-    const { rest } = split(typed, hello?.palette ?? []);
-    // Behind the kind: nodes that are there or new, and a value with its unit.
-    const words = rest.split(/\s+/).filter(Boolean);
-    const value = rest.match(/(?:^|\s)([-+]?[\d.][\d.eE+-]*(?:\s+\S+)?)\s*$/)?.[1] ?? "";
-    const named = value ? words.slice(0, words.length - value.split(/\s+/).length) : words;
-    const args: Record<string, unknown> = { kind: entry.word, nodes: named.length ? named : bond ? junction(chosen) : nodes, value, domain };
-    if (element && !named.length && !bond && entry.terminals === 2) Object.assign(args, { beside: element.name, way });
-    else if (element && !named.length && !bond && entry.terminals === 1) args["nodes"] = element.nodes.slice(0, 1);
-    store.insert(args);
+    if (!entry && !typed.includes("->")) return;
+    store.whenDone(() => place(entry, typed, way, domain));
     setTyped("");
     setRow(0);
   };
@@ -95,6 +82,28 @@ export function Insert() {
 }
 
 const NONE = 10;
+
+function isBondGraph(): boolean {
+  return store.state.structure?.notation === "bond graph" || store.text.confirmed().includes("\nbond graph:");
+}
+
+/** Put in what was typed, at what is selected by now: a kind, nodes that are there or new, and a value with its unit. */
+function place(entry: PaletteEntry | undefined, typed: string, way: "parallel" | "series", domain: string): void {
+  const { chosen, nodes, hello } = store.state;
+  const bond = isBondGraph();
+  if (bond && typed.includes("->")) return store.gesture("insert", { kind: typed.trim() });
+  if (!entry) return;
+  const { rest } = split(typed, hello?.palette ?? []);
+  const words = rest.split(/\s+/).filter(Boolean);
+  const value = rest.match(/(?:^|\s)([-+]?[\d.][\d.eE+-]*(?:\s+\S+)?)\s*$/)?.[1] ?? "";
+  const named = value ? words.slice(0, words.length - value.split(/\s+/).length) : words;
+  const args: Record<string, unknown> = { kind: entry.word, nodes: named.length ? named : bond ? junction(chosen) : nodes, value, domain };
+  // What was put in a moment ago is selected, and may not be drawn yet: the server knows its nodes.
+  const element = chosen[0] ? store.element(chosen[0]) : undefined;
+  if (chosen[0] && !named.length && !bond && entry.terminals === 2) Object.assign(args, { beside: chosen[0], way });
+  else if (element && !named.length && !bond && entry.terminals === 1) args["nodes"] = element.nodes.slice(0, 1);
+  store.insert(args);
+}
 
 /** The domain of what is selected, else the one that most elements belong to. */
 function domainHere(elements: ElementFacts[], chosen: string[], nodes: string[]): string {

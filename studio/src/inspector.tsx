@@ -80,17 +80,39 @@ function Chosen({ element }: { element: ElementFacts }) {
       {Object.entries(element.settings).filter(([key]) => !below.includes(key)).map(([key, text]) => (
         <Field key={key} label={key} text={text} testid={`setting-${key}`} settle={(value) => store.gesture("set", { path: ["network", element.name, key], text: value, selected: element.name })} />
       ))}
+      {element.own && network && <More key={element.name} element={element} />}
       {element.own
         ? (
           <div className="row">
             <Rename name={element.name} />
             {network && <button type="button" onClick={() => store.duplicate()} title="Another one beside it (Ctrl+D)" data-testid="duplicate">Twice</button>}
             {network && element.nodes.length === 2 && <button type="button" onClick={() => store.turn()} title="The other way round: its nodes change places (Shift+F)" data-testid="turn">Turn</button>}
+            {network && element.nodes.length === 2 && <button type="button" onClick={() => store.rotate()} title="Its symbol a quarter further, in the schematic alone (Shift+R)" data-testid="rotate">Rotate</button>}
             <button type="button" onClick={() => store.deleteChosen()} title="Delete" data-testid="delete">Delete</button>
           </div>
         )
         : <p className="hint">It comes from a part or a repeated line: edit it in the text.</p>}
     </div>
+  );
+}
+
+/** What the line of an element may say beside what it says: a key of the list gets a field. */
+function More({ element }: { element: ElementFacts }) {
+  const { hello, history } = useStudio();
+  const [key, setKey] = useState("");
+  const settings = hello?.palette.find((one) => one.word === element.kind)?.settings ?? {};
+  const left = Object.entries(settings).filter(([name]) => !(name in element.settings));
+  if (!left.length || history.refusal) return null;
+  return (
+    <>
+      <select className="more" value="" aria-label="Add a setting" onChange={(event) => setKey(event.target.value)} data-testid="more">
+        <option value="">Add …</option>
+        {left.map(([name, about]) => <option key={name} value={name}>{name}: {about}</option>)}
+      </select>
+      {key && !(key in element.settings) && (
+        <Field label={key} text="" hint={settings[key]} begin testid={`setting-${key}`} settle={(value) => store.gesture("set", { path: ["network", element.name, key], text: value, selected: element.name })} />
+      )}
+    </>
   );
 }
 
@@ -107,7 +129,7 @@ function Input({ name, text, strong = false }: { name: string; text: string; str
 }
 
 /** A text that is settled by Enter or by leaving it, and forgotten by Escape. */
-function Field({ label, text, testid, settle }: { label: string; text: string; testid: string; settle: (text: string) => void }) {
+function Field({ label, text, testid, settle, hint, begin = false }: { label: string; text: string; testid: string; settle: (text: string) => void; hint?: string | undefined; begin?: boolean }) {
   const { history } = useStudio();
   const [typed, setTyped] = useState(text);
   useEffect(() => setTyped(text), [text]);
@@ -121,6 +143,7 @@ function Field({ label, text, testid, settle }: { label: string; text: string; t
       <span>{label}</span>
       <input
         value={typed} readOnly={history.refusal !== ""} onChange={(event) => setTyped(event.target.value)} onBlur={done} data-testid={testid} spellCheck={false}
+        placeholder={hint} autoFocus={begin}
         onKeyDown={(event) => {
           if (event.key === "Enter") done();
           if (event.key === "Escape") setTyped(text);

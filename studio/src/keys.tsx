@@ -8,6 +8,7 @@ const KEYS: [string, string][] = [
   ["Delete", "delete what is selected"],
   ["J", "join two selected nodes; or drag one wire onto another"],
   ["Shift+F", "turn what is selected round: its two nodes change places"],
+  ["Shift+R", "rotate the symbol of what is selected by a quarter; the file keeps it, and the model stays as it is"],
   ["Ctrl+D", "another one like it, beside it"],
   ["Enter", "change the value of what is selected"],
   ["F2", "rename what is selected"],

@@ -87,10 +87,11 @@ export function Waiting() {
   const wrong = structure?.findings.find((one) => one.severity === "error");
   if (!structure) return <p className="none">Drawing …</p>;
   if (!structure.elements.length) {
+    const begun = wrong && !BLANK.includes(wrong.code);
     return (
       <div className="none empty">
-        <p>An empty page.</p>
-        {wrong && !BLANK.includes(wrong.code) && <p>{wrong.what}</p>}
+        <p>{begun ? "Not a model yet." : "An empty page."}</p>
+        {begun && <p>{wrong.what}</p>}
         <button type="button" onClick={() => store.set({ inserting: true })}>Insert an element</button> <span>or press <kbd>/</kbd></span>
       </div>
     );

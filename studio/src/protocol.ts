@@ -139,7 +139,7 @@ export interface ModelCard {
   about: string;
 }
 
-/** A kind of element: its word, where it belongs, its parameter with the unit, and how many nodes it joins. */
+/** A kind of element: its word, where it belongs, its parameter with the unit, how many nodes it joins, and what else its line */
 export interface PaletteEntry {
   word: string;
   group: string;
@@ -149,6 +149,7 @@ export interface PaletteEntry {
   terminals: number;
   domains: string[];
   symbol: string;
+  settings: Record<string, string>;
 }
 
 /** What there is when a page comes: files, examples, kinds, the schema of files. */
@@ -332,6 +333,7 @@ export interface RunDone {
   final: Record<string, number>;
   books: Record<string, number>;
   poles: PoleLine[];
+  suits: string;
   channels: Channel[];
   frequencies: number;
 }

@@ -139,6 +139,9 @@ export class Store {
   private stretch: [number, number] | null = null;
   private refining = new Set<string>();
   private lastInserted: Record<string, unknown> | null = null;
+  private gestures = 0;
+  private creating = false;
+  private after: (() => void)[] = [];
 
   constructor() {
     const choice = kept<State["themeChoice"]>("theme", "system");
@@ -189,6 +192,7 @@ export class Store {
     this.asked.set(id, answered);
     if (!this.send(make(id))) {
       this.asked.delete(id);
+      this.gestures = 0;
       this.notice("error", "The studio cannot be reached just now.", "It is tried again; what you type is kept.");
     }
     return id;
@@ -200,8 +204,11 @@ export class Store {
     this.set({ link, ...(link === "open" ? {} : { running: null }) });
     if (link !== "open") {
       this.liveInFlight = 0;
+      this.creating = false;
       this.trial = null;
       this.asked.clear();
+      this.gestures = 0;
+      this.after = [];
     }
   }
 
@@ -251,6 +258,7 @@ export class Store {
   }
 
   private opened(message: Opened): void {
+    this.creating = false;
     const again = this.state.file !== null && message.changes.length > 0 && this.state.file.file === message.file;
     if (again) this.text.resume(message);
     else this.text.restart(message);
@@ -278,6 +286,7 @@ export class Store {
 
   private failed(message: Failed): void {
     const { running } = this.state;
+    this.creating = false;
     if (running?.id === message.id) this.set({ running: null });
     if (message.id === this.liveInFlight) this.liveInFlight = 0;
     this.notice("error", message.code ? `${message.code}: ${message.what}` : message.what, message.fix);
@@ -302,6 +311,9 @@ export class Store {
   }
 
   create(notation: "network" | "bond graph"): void {
+    // Who clicks twice wants one model.
+    if (this.creating) return;
+    this.creating = true;
     this.send({ kind: "new", name: notation === "network" ? "model" : "bond_graph", notation });
   }
 
@@ -576,14 +588,23 @@ export class Store {
 
   // -- Gestures ----------------------------------------------------------------------------------------------------------------
 
-  gesture(name: string, args: Record<string, unknown>, then?: (selected: string) => void): void {
+  gesture(name: string, args: Record<string, unknown>): void {
     this.text.flush();
+    this.gestures += 1;
+    const { chosen } = this.state;
     this.ask((id) => ({ kind: "gesture", id, name, arguments: args }), (answer) => {
-      if (answer.kind !== "did") return;
-      if (answer.note) this.notice("note", answer.note, "");
-      if (answer.selected) this.choose([answer.selected]);
-      then?.(answer.selected);
+      this.gestures -= 1;
+      if (answer.kind === "did" && answer.note) this.notice("note", answer.note, "");
+      // Who has chosen something else meanwhile means that.
+      if (answer.kind === "did" && answer.selected && this.state.chosen === chosen) this.choose([answer.selected]);
+      while (!this.gestures && this.after.length) this.after.shift()?.();
     });
+  }
+
+  /** What depends on the selection waits for the gestures before it: who types faster than they are answered means their result. */
+  whenDone(act: () => void): void {
+    if (this.gestures) this.after.push(act);
+    else act();
   }
 
   undo(): void {
@@ -668,6 +689,12 @@ export class Store {
   turn(): void {
     const name = this.state.chosen[0];
     if (name) this.gesture("turn", { name });
+  }
+
+  /** The symbol of the element that is selected, a quarter further. */
+  rotate(): void {
+    const name = this.state.chosen[0];
+    if (name) this.gesture("rotate", { name });
   }
 
   deleteChosen(): void {

@@ -87,18 +87,22 @@ export function Toolbar() {
 
 /** How long the experiment is. */
 function Until() {
-  const { structure } = useStudio();
+  const { structure, current, history } = useStudio();
   const [text, setText] = useState("");
   const until = structure?.until ?? "";
   useEffect(() => setText(until), [until]);
   const settle = () => {
     if (text.trim() && text !== until) store.gesture("set", { path: ["experiment", "until"], text: text.trim() });
   };
+  const suits = history.refusal || current?.done.version !== structure?.version ? "" : (current?.done.suits ?? "");
   return (
-    <label className="until">
-      until
-      <input value={text} size={7} placeholder="2 s" onChange={(event) => setText(event.target.value)} onBlur={settle} onKeyDown={(event) => event.key === "Enter" && settle()} data-testid="until" />
-    </label>
+    <>
+      <label className="until">
+        until
+        <input value={text} size={7} placeholder="2 s" onChange={(event) => setText(event.target.value)} onBlur={settle} onKeyDown={(event) => event.key === "Enter" && settle()} data-testid="until" />
+      </label>
+      {suits && <button type="button" title={`The motion lasts about ${suits}: run so long`} onClick={() => store.gesture("set", { path: ["experiment", "until"], text: suits })} data-testid="suits">{suits}?</button>}
+    </>
   );
 }
 

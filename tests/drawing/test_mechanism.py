@@ -1,23 +1,27 @@
 """Drawings of mechanisms: bodies where their coordinates put them, joints on them, labels beside everything."""
 
 import subprocess
+from cmath import phase
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from math import hypot, pi
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from support.examples import all_examples
 from support.mechanisms import Chain, closed_chains, open_chains
 from tellegen.core.errors import TellegenError
-from tellegen.core.shipped import example_names
 from tellegen.drawing import animate, draw
 from tellegen.drawing.formulas import figure_latex
 from tellegen.drawing.mechanism.pose import MechanismPose, PageView
 from tellegen.drawing.mechanism.scene import mechanism_scene
 from tellegen.drawing.mechanism.symbols import LINK, depth_layers, rounded_hull
+from tellegen.drawing.options import Options
 from tellegen.expressions import ZERO
 from tellegen.notations.loading import as_model
 from tellegen.notations.reading import read_model
@@ -26,7 +30,7 @@ from tellegen.scenes.ink import check_scene
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import Curve, Label, Origin, Scene
 
-EXAMPLES = [name for name in example_names() if as_model(name).mechanism is not None]
+EXAMPLES = [name for name, model in all_examples().items() if model.mechanism is not None]
 
 
 def outline(scene: Scene, element: str, part: str) -> list[Point]:
@@ -45,6 +49,19 @@ def middle(scene: Scene, joint: str) -> Point:
     return hull(point for _, points in first.outline for point in points).centre
 
 
+def in_foreign_faces(scene: Scene) -> list[str]:
+    """Texts in the face of a body that they do not belong to: the winding of its outline about them is not zero."""
+    found = []
+    faces = [s for s in scene.shapes if isinstance(s, Curve) and s.origin.part == "body" and s.pale]
+    for label in (s for s in scene.shapes if isinstance(s, Label)):
+        for face in (face for face in faces if face.origin.element != label.origin.element):
+            around = [complex(x - label.at[0], y - label.at[1]) for _, points in face.outline for x, y in points]
+            turned = sum(phase(b / a) for a, b in pairwise([*around, around[0]]) if a != 0)
+            if abs(turned) > pi:
+                found.append(f"{label.text} in {face.origin.element}")
+    return found
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("names", [False, True])
 def test_example_shows_every_body_and_joint_and_no_label_lies_on_anything(name: str, names: bool) -> None:
@@ -54,6 +71,7 @@ def test_example_shows_every_body_and_joint_and_no_label_lies_on_anything(name: 
     bodies = [body for body in model.mechanism.bodies if body != "ground"]
     others = [e.name for e in model.elements if "." not in e.name]
     assert check_scene(scene, [*bodies, *model.mechanism.joints, *others]) == ()
+    assert in_foreign_faces(scene) == []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -61,18 +79,38 @@ def test_the_schematic_of_a_mechanism_is_its_drawing(name: str) -> None:
     assert draw(name, "network").scene == draw(name, "mechanism").scene
 
 
-@given(open_chains())
-def test_any_open_chain_is_drawn(chain: Chain) -> None:
-    assert check_scene(mechanism_scene(read_model(chain.text()))) == ()
+@given(open_chains(most=7), st.booleans())
+def test_any_open_chain_is_drawn(chain: Chain, dimensions: bool) -> None:
+    scene = mechanism_scene(read_model(chain.text()), Options(dimensions=dimensions))
+    assert check_scene(scene) == ()
+    assert in_foreign_faces(scene) == []
 
 
-@given(closed_chains())
+@given(closed_chains(most=7))
 def test_any_closed_chain_is_drawn(chain: Chain) -> None:
     try:
         model = read_model(chain.text())
     except TellegenError:
         return  # a loop that fits nowhere has no picture
-    assert check_scene(mechanism_scene(model)) == ()
+    scene = mechanism_scene(model)
+    assert check_scene(scene) == ()
+    assert in_foreign_faces(scene) == []
+
+
+def test_a_rod_that_slides_in_a_body_has_a_head_in_its_bore() -> None:
+    """It closes the bore and carries the contacts; a block that slides on a link has none."""
+    scene = draw("piston_cylinder", "mechanism").scene
+    own = [s for s in scene.shapes if isinstance(s, Curve) and s.origin.element == "bore"]
+    (head,) = (hull(p for _, points in s.outline for p in points) for s in own if s.pale)
+    contacts = [hull(p for _, points in s.outline for p in points).centre for s in own if s.filled]
+    assert len(contacts) == 4
+    assert all(head.grown(0.1).contains(at) for at in contacts)
+    rod, barrel = (hull(outline(scene, name, "body")) for name in ("piston", "cylinder"))
+    assert barrel.grown(0.1).contains((head.left, head.top))
+    assert barrel.grown(0.1).contains((head.right, head.bottom))
+    assert rod.overlaps(head)
+    slide = draw("rapson_slide", "mechanism").scene
+    assert not [s for s in slide.shapes if isinstance(s, Curve) and s.origin.element == "slide" and s.pale]
 
 
 def test_pins_are_where_the_geometry_puts_them() -> None:

@@ -1,8 +1,9 @@
 """Schematics: every element once, with its own wires, and nothing on anything else."""
 
 import subprocess
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import cycle, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,8 +20,10 @@ from drawing.reading_networks import (
     wires,
     wires_through_symbols,
 )
+from support.examples import all_examples
 from support.networks import Network, network
 from support.strategies import networks
+from tellegen import FigureError
 from tellegen.core.domains import REFERENCES
 from tellegen.core.shipped import LIBRARY, SYSTEMS
 from tellegen.drawing import draw
@@ -28,7 +31,7 @@ from tellegen.drawing.options import LabelChoice, Options
 from tellegen.drawing.schematic.compounds import with_compounds
 from tellegen.drawing.schematic.plan import schematic_elements
 from tellegen.drawing.schematic.scene import break_letter, schematic_scene
-from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symbol, two_port_symbol
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, can_turn, one_port_symbol, two_port_symbol
 from tellegen.elements import KINDS
 from tellegen.model.model import Element, Model
 from tellegen.notations.loading import as_model
@@ -37,7 +40,7 @@ from tellegen.scenes.geometry import hull
 from tellegen.scenes.ink import check_scene
 from tellegen.scenes.scene import Band, Label, Scene
 
-EXAMPLES = sorted(p.stem for p in SYSTEMS.glob("*.yaml") if as_model(p.stem).mechanism is None)
+EXAMPLES = [name for name, model in all_examples().items() if model.mechanism is None]
 PARTS = [p for p in sorted(LIBRARY.rglob("*.yaml")) if as_model(p).mechanism is None]
 NETLISTS = sorted((SYSTEMS / "pog_netlists").glob("*.txt"))
 
@@ -146,6 +149,44 @@ def test_part_of_the_library_is_drawn_with_its_ports(path: Path) -> None:
 def test_any_network_is_drawn(network: Network, labels: LabelChoice) -> None:
     model = network.model()
     assert problems(schematic_scene(model, Options(labels=labels)), model.elements) == []
+
+
+def turned(model: Model, angles: Sequence[int]) -> Model:
+    """The model with its symbols of two ends turned by these angles, one after the other; 0 leaves one as it is."""
+    names = [element.name for element in model.elements if can_turn(element.kind)]
+    return replace(model, turned={name: angle for name, angle in zip(names, cycle(angles), strict=False) if angle})
+
+
+QUARTERS = st.lists(st.sampled_from([0, 90, 270]), min_size=1, max_size=7)
+
+
+@given(networks(couplings=True), QUARTERS)
+def test_any_network_is_drawn_with_turned_symbols(network: Network, angles: list[int]) -> None:
+    model = turned(network.model(), angles)
+    scene = schematic_scene(model)
+    assert problems(scene, model.elements) == []
+    assert scene.notes == ()
+
+
+@pytest.mark.parametrize(
+    "name", [n if n == "dc_motor_pump" else pytest.param(n, marks=pytest.mark.slow) for n in EXAMPLES]
+)
+def test_example_is_drawn_with_turned_symbols(name: str) -> None:
+    for angles in ([90], [270, 0, 90]):
+        model = turned(as_model(name), angles)
+        assert problems(schematic_scene(model), model.elements) == []
+
+
+def test_a_turned_symbol_stands_across_its_line_and_a_mass_does_not() -> None:
+    model = as_model("dc_motor_pump")
+    usual, other = (symbol_boxes(schematic_scene(one)) for one in (model, turned(model, [90])))
+    assert usual["R_a"].width > usual["R_a"].height
+    assert other["R_a"].height > other["R_a"].width
+    assert schematic_scene(replace(model, turned={"J_m": 90})).notes == (
+        "'J_m' is not turned: its symbol has no two ends",
+    )
+    with pytest.raises(FigureError, match=r"F160: there is no 'R_b' in this schematic"):
+        schematic_scene(replace(model, turned={"R_b": 90}))
 
 
 @pytest.mark.parametrize("labels", ["values", "both"])

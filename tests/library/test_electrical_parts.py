@@ -185,7 +185,8 @@ def test_a_junction_diode_follows_shockley(voltage: float) -> None:
     p, run = values(model), tg.simulate(model, until=1e-3, inputs={"V": voltage})
 
     def excess(i: float) -> float:
-        return i - p.I_s * math.expm1((voltage - p.R_s * i) / (p.n * p.V_T))
+        across = voltage - p.R_s * i
+        return i - p.I_s * math.expm1(across / (p.n * p.V_T)) - p.G_p * across
 
     wanted = brentq(excess, -2 * p.I_s, 20.0, xtol=1e-16)
     assert run.final()["I_V"] == pytest.approx(wanted, rel=1e-6, abs=1e-13)
@@ -268,3 +269,16 @@ network:
         permeance = 1 / (reluctance + s * known["path.G_e"]) + known["p.P_l"]
         wanted = 1 / (known["p.R"] + s * known["p.N"] ** 2 * permeance)
         assert transfer_at(system, s)[0, 0] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_two_junction_diodes_on_a_current_pass_its_positive_halves() -> None:
+    """Neither current is known by itself, and both are zero at the start: near there 1 is taken from exp(v)."""
+    model = read_model(
+        "system: Test\nparts:\n  d_1: {use: junction_diode, ports: {ends: [s, plus]}}\n"
+        "  d_2: {use: junction_diode, ports: {ends: [gnd, s]}}\n"
+        "network: {I: {current source: [gnd, s]}, C: {capacitor: [plus], C: 4.7 mF, voltage: V_c}}"
+    )
+    run = tg.simulate(model, until=0.04, inputs={"I": tg.sine(1, 50)}, rtol=1e-8)
+    charge = 2 * 2 / (2 * math.pi * 50)  # of two half waves
+    assert run.final()["V_c"] == pytest.approx(charge / 4.7e-3, rel=1e-6)
+    assert abs(run.energy.residual) < 1e-6

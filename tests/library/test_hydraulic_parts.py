@@ -59,7 +59,7 @@ def test_a_gas_accumulator_follows_its_polytropic_law() -> None:
 def test_a_cylinder_meets_the_ends_of_its_stroke_and_moves_freely_between_them() -> None:
     sources = "P: {pressure source: [a]}, vent: {leak: [b], G: 1e-9 m^3/(s*Pa)}"
     plain = use("cylinder", "head: a, rod_end: b, rod: x", sources)
-    model = use("cylinder_with_stops", "head: a, rod_end: b, rod: x", sources, ", L: 100 mm, s_0: 40 mm")
+    model = use("cylinder", "head: a, rod_end: b, rod: x", sources, ", stops: 1, L: 100 mm, s_0: 40 mm")
     p = values(model)
     run = tg.simulate(model, until=0.6, inputs={"P": 10e5}, rtol=1e-8, samples=60)
     free = tg.simulate(plain, until=0.6, inputs={"P": 10e5}, rtol=1e-8, samples=60).values("p.v")

@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 import tellegen as tg
 from support.library_use import use, values
 from tellegen.notations.reading import read_model
+from tellegen.schemes.translation import Notation
 
 R, T, ATMOSPHERE = 287.0, 293.15, 101325.0
 
@@ -160,3 +161,81 @@ parts:
         book[2], abs=2e-3 * max(book[2])
     )  # near equal pressures the valve is laminar
     assert abs(run.energy.residual) < 1e-6
+
+
+# -- gas with a temperature of its own -----------------------------------------------------------------------------------------
+
+WARMS = """
+system: Test
+parts:
+  p: {use: thermal_chamber, s_0: 40 mm, ports: {gas: a, piston: x, wall: w}}
+network:
+  v: {velocity source: [x]}
+  dm: {mass flow source: [atmosphere, a]}
+  w: {temperature source: [w]}
+experiment: {until: 0.6 s, inputs: {v: "sine(0.1 m/s, 2 Hz)", dm: "sine(4e-5 kg/s, 1 Hz)", w: 20 K}}
+"""
+C_V = 718.0
+
+
+def test_a_chamber_warms_by_work_by_what_comes_in_and_by_its_wall() -> None:
+    """The first law of the book for mass and temperature; what enters is as warm as the surroundings."""
+    model = read_model(WARMS)
+    p, run = values(model), tg.simulate(model, rtol=1e-9, samples=40)
+
+    def rates(t: float, y: np.ndarray) -> list[float]:
+        m, warm, x = y
+        v, dm = 0.1 * math.sin(4 * math.pi * t), 4e-5 * math.sin(2 * math.pi * t)
+        pressure = m * R * warm / (p.V_d + p.A * x)
+        heat = (C_V + R) * max(dm, 0) * (T - warm) + R * warm * dm - pressure * p.A * v - p.G * (warm - T - 20)
+        return [dm, heat / (m * C_V), v]
+
+    start = [ATMOSPHERE * (p.V_d + p.A * p.s_0) / (R * T), T, p.s_0]
+    book = solve_ivp(rates, (0, 0.6), start, t_eval=run.t, rtol=1e-11, atol=1e-14, max_step=0.01).y
+    assert run.values("p.T_g") == pytest.approx(book[1], rel=1e-7)
+    assert run.values("p.P") == pytest.approx(book[0] * R * book[1] / (p.V_d + p.A * book[2]), rel=1e-7)
+    assert abs(run.energy.residual) < 1e-6
+
+
+def test_a_shut_chamber_without_a_wall_is_adiabatic() -> None:
+    model = use("thermal_chamber", "piston: x", "v: {velocity source: [x]}", ", s_0: 40 mm")
+    p, run = values(model), tg.simulate(model, until=0.3, inputs={"v": -0.1}, rtol=1e-10)
+    ratio, kappa = (p.V_d + p.A * p.s_0) / (p.V_d + p.A * (p.s_0 - 0.03)), 1 + R / C_V
+    assert run.values("p.P")[-1] == pytest.approx(ATMOSPHERE * ratio**kappa, rel=1e-8)
+    assert run.values("p.T_g")[-1] == pytest.approx(T * ratio ** (kappa - 1), rel=1e-8)
+
+
+@pytest.mark.parametrize("notation", ["network", "bond", "pog"])
+def test_a_chamber_that_warms_moves_alike_in_every_notation(notation: Notation) -> None:
+    model = read_model(WARMS)
+    written = read_model(tg.translate(model, notation))
+    assert not [finding for finding in tg.check(written).findings if finding.severity != "notice"]
+    one, two = (tg.simulate(m, rtol=1e-9, samples=10) for m in (model, written))
+    for name in ("p.T_g", "p.P", "p.Q", "p.dm"):
+        assert two.values(name) == pytest.approx(one.values(name), rel=1e-6, abs=1e-7 * np.abs(one.values(name)).max())
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_the_gas_of_an_accumulator_warms_and_comes_back_to_its_wall(joined: bool) -> None:
+    wall = ", wall: ambient" if joined else ""
+    model = use("thermal_accumulator", "inlet: i" + wall, "Q: {flow source: [tank, i]}", ", tau: 0.5 s")
+    p, run = values(model), tg.simulate(model, until=1.0, inputs={"Q": tg.sine(2e-4, 1)}, rtol=1e-9, samples=40)
+
+    def rates(t: float, y: np.ndarray) -> list[float]:
+        V, warm = y
+        flow, capacity = 2e-4 * math.sin(2 * math.pi * t), p.P_0 * p.V_0 / ((p.kappa - 1) * p.T)
+        pressure = p.P_0 * p.V_0 / p.T * warm / (p.V_0 - V)
+        return [flow, pressure * flow / capacity - (joined * (warm - p.T) / p.tau)]
+
+    book = solve_ivp(rates, (0, 1), [0, p.T], t_eval=run.t, rtol=1e-11, atol=1e-14).y
+    assert run.values("p.T_g") == pytest.approx(book[1], rel=1e-7)
+    assert run.values("p.P") == pytest.approx(p.P_0 * p.V_0 / p.T * book[1] / (p.V_0 - book[0]), rel=1e-7)
+    assert run.values("p.V") == pytest.approx(book[0], abs=1e-7 * max(book[0]))
+    assert abs(run.energy.residual) < 1e-6
+
+
+@pytest.mark.parametrize("ends", ["[atmosphere, a]", "[a, atmosphere]"])
+def test_a_valve_lets_air_in_from_the_atmosphere_at_either_end(ends: str) -> None:
+    model = use("gas_valve", f"ends: {ends}", "P: {gas potential source: [a]}", ", d: 1e-7")
+    run = tg.simulate(model, until=0.01, inputs={"P": potential(0.9e5)})
+    assert abs(run.final()["dm_P"]) == pytest.approx(mass_flow(2e-8, 0.3, ATMOSPHERE, 0.9e5), rel=1e-6)

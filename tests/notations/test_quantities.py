@@ -223,3 +223,15 @@ def test_a_unit_behind_a_fraction_belongs_to_the_fraction(above: int, below: int
     divided = read_quantity(f"{above}/({below} {unit})", place)
     assert divided.marked is not None
     assert measure_of(divided.marked, {}) == one.dimension.power(-1)
+
+
+def test_a_displacement_that_is_also_a_unit_is_pointed_out() -> None:
+    text = (
+        "system: T\ndisplacements: {h: v}\n"
+        "network: {m: {mass: [x], m: 2 kg, velocity: v}, w: {weight: [x], energy: 2 kg*9.81 m/s^2*h}}"
+    )
+    with pytest.raises(DescriptionError) as caught:
+        read_model(text)
+    fix = "'h' behind a number is read as a unit: put spaces around the operator before it to mean the variable"
+    assert caught.value.finding.fix == fix
+    assert read_model(text.replace("^2*h", "^2 * h")).elements

@@ -10,6 +10,7 @@ from tellegen.core.errors import DescriptionError, Finding
 from tellegen.expressions import number, parse, symbol
 from tellegen.model.model import Element, Model
 from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 SYSTEMS = Path(__file__).parents[2] / "src" / "tellegen" / "systems"
 
@@ -484,6 +485,17 @@ def test_a_negative_resistance_is_a_warning_about_an_active_element() -> None:
 def test_reading_runs_no_code() -> None:
     found = error(network("R: {resistor: [a], R: \"__import__('os').system('true')\"}"))
     assert found.code.startswith("D0")
+
+
+def test_a_symbol_is_turned_by_a_quarter_and_written_so() -> None:
+    text = network("R: {resistor: [a], R: 1}")
+    model = read_model(text + "layout: {turned: {R: 270}}\n")
+    assert model.turned == {"R": 270}
+    assert "layout:\n  turned:\n    R: 270\n" in to_yaml(model)
+    with pytest.raises(
+        DescriptionError, match=r"D102: the symbol of 'R' is not turned by a quarter(.|\n)*write 'R: 90'"
+    ):
+        read_model(text + "layout: {turned: {R: 45}}\n")
 
 
 def test_layout_is_kept_out_of_the_model() -> None:

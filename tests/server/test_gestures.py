@@ -78,6 +78,49 @@ def test_an_element_in_series_leaves_one_node_and_one_beside_others_leaves_two()
     assert "-2e-5" not in source
 
 
+def test_what_was_moved_or_rotated_and_goes_takes_its_place_along() -> None:
+    moved = act(act(MOTOR, "move", notation="network", name="b_m", x=300, y=200).text, "rotate", name="b_m").text
+    model = read_model(moved)
+    assert model.layout["network"]["b_m"] == (300, 200)
+    assert model.turned == {"b_m": 90}
+    assert act(moved, "delete", name="b_m").text == act(MOTOR, "delete", name="b_m").text
+    for small in (act(moved, "limit", limits={"b_m": "0"}).text, tg.reduce(model, {"b_m": 0})):
+        assert tg.draw(read_model(small) if isinstance(small, str) else small, "network").notes == ()
+    renamed = read_model(act(moved, "rename", name="b_m", new="rubbing").text)
+    assert (list(renamed.layout["network"]), list(renamed.turned)) == (["rubbing"], ["rubbing"])
+
+
+def test_a_junction_that_was_moved_and_has_another_name_now_leaves_the_figure_as_it_is() -> None:
+    text = "system: S\nbond graph:\n  - Se:V (electrical) -> 1:i -> R:R\n  - 1:i -> 0:v -> C:C\n  - 0:v -> R:G\n"
+    moved = act(text, "move", notation="bond", name="v", x=400, y=200).text
+    assert picture(moved, "model.yaml", str(SYSTEMS), "bond", "colour").places["v"] == pytest.approx((400, 200), abs=5)
+    other = re.sub(r"0:v\b", "0:w", moved)
+    assert picture(other, "model.yaml", str(SYSTEMS), "bond", "colour").svg
+    with pytest.raises(tg.FigureError, match="F160"):
+        tg.draw(read_model(other), "bond")
+
+
+def test_a_symbol_is_rotated_by_quarters_and_back_and_only_where_it_has_two_ends() -> None:
+    texts = [MOTOR]
+    for angle in (90, 270, None):
+        texts.append(act(texts[-1], "rotate", name="R_a").text)
+        assert read_model(texts[-1]).turned.get("R_a") == angle
+    assert texts[-1].rstrip() == MOTOR.rstrip()
+    with pytest.raises(tg.TellegenError, match="no two ends"):
+        act(MOTOR, "rotate", name="J_m")
+
+
+def test_a_word_of_the_grammar_is_no_name() -> None:
+    text = (
+        "system: S\nnetwork:\n  m: {mass: [a]}\n  b: {damper: [a, frame], b: 2*b}\nparameters: {m: 1 kg, b: 1 N*s/m}\n"
+    )
+    made = act(text, "rename", name="b", new="rubbing").text
+    assert "rubbing: {damper: [a, frame], b: 2*rubbing}" in made
+    assert "rubbing: 1 N*s/m" in made
+    mass = act("system: S\nnetwork:\n  mass: {mass: [a], m: 1 kg}\n", "rename", name="mass", new="body").text
+    assert "body: {mass: [a], m: 1 kg}" in mass
+
+
 def test_a_section_that_ended_at_what_is_gone_has_no_place_any_more() -> None:
     made = act(MOTOR, "delete", name="R_a").text
     assert "between: [L_a, R_a]" in MOTOR
@@ -212,7 +255,9 @@ def random_gesture(random: random.Random, text: str) -> tuple[str, dict[str, obj
     nodes = [*shown.nodes, "gnd", "frame", "fresh"]
     parameters = [one.name for one in shown.parameters] or ["x"]
     kinds = ["resistor", "capacitor", "inductor", "mass", "spring", "damper", "voltage source", "force source", "gear"]
-    name = random.choice(["insert", "insert", "delete", "join", "connect", "rename", "set", "move", "limit", "turn"])
+    name = random.choice(
+        ["insert", "insert", "delete", "join", "connect", "rename", "set", "move", "limit", "turn", "rotate"]
+    )
     arguments: dict[str, dict[str, object]] = {
         "insert": {
             "kind": random.choice(kinds),
@@ -225,9 +270,15 @@ def random_gesture(random: random.Random, text: str) -> tuple[str, dict[str, obj
         "connect": {"name": random.choice(elements), "terminal": random.randint(0, 4), "node": random.choice(nodes)},
         "rename": {"name": random.choice([*elements, *nodes]), "new": f"n{random.randint(1, 30)}"},
         "set": {"path": ["parameters", random.choice(parameters)], "text": f"{random.randint(1, 9)}"},
-        "move": {"notation": "bond", "name": random.choice(elements), "x": random.randint(0, 400), "y": 10},
+        "move": {
+            "notation": random.choice(["bond", "network"]),
+            "name": random.choice(elements),
+            "x": random.randint(0, 400),
+            "y": 10,
+        },
         "limit": {"limits": {random.choice(parameters): random.choice(["0", "inf"])}},
         "turn": {"name": random.choice(elements)},
+        "rotate": {"name": random.choice(elements)},
     }
     return name, arguments[name]
 
@@ -238,6 +289,7 @@ def figures_of(shown: Structure, text: str) -> int:
     for view in ("network", "bond") if shown.ok else ():
         made = picture(text, "model.yaml", str(SYSTEMS), view, "colour")
         assert bool(made.svg) != bool(made.reason)
+        assert "to be put anywhere" not in made.reason, "what is gone left its place in the layout"
         drawn = set(re.findall(r'data-element="([^"]+)"', made.svg))
         known = {one.name for one in shown.elements}
         if made.svg and view == "network":

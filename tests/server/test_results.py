@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 import tellegen as tg
 from tellegen.core.shipped import SYSTEMS
+from tellegen.core.units import convert
 from tellegen.notations.reading import read_model
-from tellegen.server.results import MOST_POINTS, refine, taken, thinned
+from tellegen.server.protocol import PoleLine
+from tellegen.server.results import FAR, MOST_POINTS, refine, suitable_end, taken, thinned
 from tellegen.server.views import structure
 
 
@@ -55,6 +57,23 @@ def test_long_runs_are_told_by_their_extremes() -> None:
     assert times[rows[2].argmax()] == pytest.approx(0.70013, abs=1e-3)
     short = thinned(t[:50], table[:50])
     assert np.array_equal(short[1], table[:50].T)
+
+
+@given(st.floats(-6, 6), st.floats(-6, 6), st.booleans())
+def test_an_end_far_from_the_motion_is_told_and_a_better_one_beside_it(speed: float, end: float, decays: bool) -> None:
+    slow = 10.0**speed
+    poles = [
+        PoleLine(-slow, 0.0, slow, 1.0) if decays else PoleLine(0.0, slow, slow, 0.0),
+        PoleLine(-30 * slow, 0.0, 30 * slow, 1.0) if decays else PoleLine(0.0, 70 * slow, 70 * slow, 0.0),
+    ]
+    lasts = 5 / slow if decays else 10 * 2 * np.pi / slow
+    told = suitable_end(poles, 10.0**end)
+    assert (told == "") == (lasts / FAR <= 10.0**end <= lasts * FAR)
+    if told:
+        number, unit = told.split()
+        seconds = convert(float(number), unit, "s")
+        assert lasts * (1 - 1e-6) <= seconds <= 2.5 * lasts * (1 + 1e-6)
+        assert suitable_end(poles, seconds) == ""
 
 
 @pytest.mark.parametrize("name", ["dc_motor_pump", "bouncing_ball"])

@@ -4,8 +4,12 @@ import asyncio
 import os
 import re
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,6 +61,33 @@ def test_a_run_that_is_cancelled_keeps_what_is_finished() -> None:
             return done
 
     assert asyncio.run(play()).status == "cancelled"
+
+
+ALONE = """
+import multiprocessing, time
+from tellegen.server.workers import work
+context = multiprocessing.get_context("fork")
+# The worker holds both ends of its pipe: that the studio is gone does not show there.
+ours, theirs = context.Pipe()
+worker = context.Process(target=work, args=(theirs,))
+worker.start()
+print(worker.pid, flush=True)
+time.sleep(3600)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system tells no states of processes")
+def test_a_worker_ends_with_the_studio_that_was_killed_whatever_it_does() -> None:
+    with subprocess.Popen([sys.executable, "-c", ALONE], stdout=subprocess.PIPE, text=True) as studio:
+        assert studio.stdout is not None
+        worker = Path("/proc") / studio.stdout.readline().strip() / "stat"
+        assert worker.exists()
+        studio.kill()
+    # One that has ended may wait for somebody to read how.
+    ends = time.monotonic() + 60
+    while worker.exists() and worker.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < ends, "the worker is still there"
+        time.sleep(0.05)
 
 
 def test_work_that_is_lost_is_told_and_the_next_is_done_by_another_worker() -> None:

@@ -1,9 +1,9 @@
-"""A studio that runs as a process of its own, and its page in Chromium, which must complain of nothing."""
+"""A studio that runs as a process of its own, and its page in a browser, which must complain of nothing."""
 
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from support.browser import OPTIONS
+from support.firefox import DOWNLOADS
 from tellegen.server.studio import CLIENT
 
 # Machines are shared: what takes a moment here may take seconds elsewhere, and no test says how long something may take.
@@ -66,7 +67,10 @@ def running_studio(
     finally:
         if process.poll() is None:
             process.terminate()
-        process.communicate(timeout=20)
+        # Its workers may still be starting on a busy machine, and hold its output open.
+        process.wait(timeout=60)
+        assert process.stdout is not None
+        process.stdout.close()
 
 
 @contextmanager
@@ -91,6 +95,12 @@ def studio_page(
         accept_downloads=True,
     )
     page = scheme.new_page()
+    if browser.browser_type.name == "firefox":
+        # Its driver cannot say which colours it prefers; a person can.
+        theme = "dark" if dark else "light"
+        page.add_init_script(
+            f"if (location.protocol === 'http:') localStorage.setItem('tellegen.theme', '\"{theme}\"')"
+        )
     page.set_default_timeout(30_000)
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -100,7 +110,7 @@ def studio_page(
     if context is None:
         scheme.close()
     # A browser itself complains of a server that the test took away.
-    left = [one for one in complaints if not (dies and ("net::ERR_" in one or "WebSocket connection" in one))]
+    left = [one for one in complaints if not (dies and any(word in one for word in NO_SERVER))]
     assert not left, left
 
 
@@ -121,3 +131,49 @@ def opened_example(page: Page, name: str) -> None:
     at(page, f"open-example:{name}").click()
     expect(at(page, "pane-network").locator("svg")).to_be_visible()
     expect(at(page, "plots").locator("canvas").first).to_be_visible()
+
+
+NO_SERVER = ("net::ERR_", "WebSocket connection", "establish a connection", "was interrupted", "NetworkError")
+"""What browsers complain of where the server is away."""
+PUT = """(field, text) => { field.focus();
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, text);
+  field.dispatchEvent(new Event('input', { bubbles: true })); }"""
+
+
+def fill(field: Locator, text: str) -> None:
+    """Another text in a field, or another place of a slider.
+
+    The driver of Firefox writes past the listeners of React, and tells two clicks on a busy machine from a double one.
+    """
+    if _is_firefox(field):
+        field.evaluate(PUT, text)
+    else:
+        field.fill(text)
+
+
+def downloaded(page: Page, ask: Callable[[], object]) -> tuple[str, bytes]:
+    """The name and the bytes of the file that is asked for."""
+    if not _is_firefox(page.locator("html")):
+        with page.expect_download() as waited:
+            ask()
+        return waited.value.suggested_filename, waited.value.path().read_bytes()
+    for old in DOWNLOADS.glob("*"):
+        old.unlink()
+    ask()
+    while not (found := [one for one in DOWNLOADS.glob("*") if one.suffix != ".part" and one.stat().st_size]):
+        page.wait_for_timeout(50)
+    return found[0].name, found[0].read_bytes()
+
+
+def double_click(place: Locator) -> None:
+    """A double click in the middle of something, whatever lies over it."""
+    if _is_firefox(place):
+        place.click(force=True)
+        place.dispatch_event("dblclick")
+    else:
+        place.dblclick(force=True)
+
+
+def _is_firefox(place: Locator) -> bool:
+    browser = place.page.context.browser
+    return browser is not None and browser.browser_type.name == "firefox"

@@ -14,12 +14,14 @@ from tellegen.expressions import (
     Add,
     Call,
     Expression,
+    Mul,
     Rational,
     Symbol,
     call,
     derivative,
     number,
     postorder,
+    product,
     rebuild,
     relation,
     total,
@@ -254,7 +256,7 @@ class Terms:
         if isinstance(expression, Add):
             own = expression.terms
         # What is linear is counted by its slopes already.
-        parts += [call("abs", number(q) * e) for e, q in own if not isinstance(e, Symbol)]
+        parts += [call("abs", number(q)) * _uncancelled(e) for e, q in own if not isinstance(e, Symbol)]
         return total((*parts, call("abs", number(expression.constant if isinstance(expression, Add) else 0))))
 
     def follow(self, statements: Iterable[Statement]) -> None:
@@ -275,6 +277,19 @@ class Terms:
         k = self._fresh("size")
         self.statements.append(Let(k, size))
         self._of[target] = variable(k)
+
+
+def _uncancelled(expression: Expression) -> Expression:
+    """How large a product would be if nothing cancelled in its factors: I_s (exp(v) + 1) for I_s (exp(v) - 1)."""
+    if isinstance(expression, Mul):
+        factors = (
+            _uncancelled(e) ** number(q) if q > 0 else call("abs", e ** number(q)) for e, q in expression.factors
+        )
+        return product((call("abs", number(expression.coefficient)), *factors))
+    if isinstance(expression, Add):
+        terms = (call("abs", number(q)) * _uncancelled(e) for e, q in expression.terms)
+        return total((*terms, call("abs", number(expression.constant))))
+    return call("abs", expression)
 
 
 class Tangents:

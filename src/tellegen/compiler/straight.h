@@ -11,7 +11,10 @@
 
 /* Quotients and roots. On a card those of the library branch for numbers near the ends of the range, which keeps what stands beside them from
  * being interleaved: there an estimate is refined to the last place or two, and what is nearly zero or no number leads to none. */
-#if defined(__CUDACC__) && !defined(TG_SINGLE)
+#if defined(__CUDACC__) && defined(TG_SINGLE)
+static TG_INLINE double tg_over(double a, double b) { return __fdividef(a, b); }
+static TG_INLINE double tg_root(double x) { return x == 0.0 ? 0.0 : x * rsqrtf(x); }
+#elif defined(__CUDACC__)
 static TG_INLINE double tg_over(double a, double b) {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));

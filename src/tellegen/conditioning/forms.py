@@ -20,7 +20,7 @@ from tellegen.equations.steps import Explanation
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph import lower
-from tellegen.model.model import Model
+from tellegen.model.model import Model, laid_out_as
 
 Names = Mapping[str, Expression]
 Explained = tuple[tuple[ExplanationSection, ...], Names]
@@ -413,8 +413,8 @@ def condition_model(model: Model, form: str, options: ConditioningOptions = DEFA
     return Conditioned(
         form=word,
         base=model,
-        model=initial_states.with_initial_states(made.model, found, made.starts),
-        picture=made.picture or made.model,
+        model=laid_out_as(initial_states.with_initial_states(made.model, found, made.starts), model),
+        picture=laid_out_as(made.picture or made.model, model),
         solver=SOLVERS.get(word, "auto"),
         constraints=whole.constraints,
         found=found,

@@ -39,6 +39,15 @@ MOST_DIGITS: Final = 4_000
 UnitReader = Callable[[str, int], Expression]
 """Gives the factor of a unit from its text and its offset in the formula; raises its own error if it is unknown."""
 
+_ELSEWHERE = {
+    "heaviside": "step",
+    "rect": "pulse",
+    "sgn": "sign",
+    "signum": "sign",
+    "square": "pulse",
+    "triangle": "trapezoid",
+}
+"""What other programs call functions that are known here by another word."""
 RESERVED_WORDS: Final = frozenset(FUNCTIONS) | frozenset(ALIASES) | frozenset(CONSTANTS) | KEYWORDS
 """Words that have a meaning of their own in a formula, so that nothing else can be named by them."""
 
@@ -521,5 +530,7 @@ class _Parser(AbstractTokens):
     def unknown_function(self, name: str, start: int) -> NoReturn:
         """Raise that there is no such function, with the nearest one."""
         words = [*FUNCTIONS, *ALIASES, *self.macros]
-        fix = did_you_mean(name, words) or f"the functions are {listing(words, 40)}; a product is written {name}*(...)"
+        meant = _ELSEWHERE.get(name.lower())
+        near = f"did you mean '{meant}'?" if meant in words else did_you_mean(name, words)
+        fix = near or f"the functions are {listing(words, 40)}; a product is written {name}*(...)"
         self.fail(UNKNOWN_FUNCTION, start, f"unknown function '{clipped(name)}'", fix)

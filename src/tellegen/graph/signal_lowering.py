@@ -175,8 +175,8 @@ class _Lowering:
     def _across(self, part: SignalDefinition) -> SignalLaw:
         nodes = cast(tuple[str, ...], part.settings["across"])
         domain = next((d for n in nodes if (d := self._domain(n)) is not None), None)
-        # A sensor with one node measures against the reference, as a voltmeter with one probe on ground.
-        ends = nodes if len(nodes) == 2 else (nodes[0], self._reference(domain))
+        # A sensor with one node measures against the reference, as a voltmeter with one probe on ground; there it reads zero.
+        ends = nodes if len(nodes) == 2 else (nodes[0], self._reference(domain) if domain else nodes[0])
         found = self.measuring.between(ends[0], ends[1], domain)
         if found is None:
             raise _not_reached(f"{ends[0]} to {ends[1]}", part.name, "the across variable from ")

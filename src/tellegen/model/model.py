@@ -6,7 +6,7 @@ x runs to the right and y upwards; one unit is the length of an element between 
 
 import copyreg
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, final
 
@@ -261,6 +261,7 @@ class Model:
     mechanism: "Mechanism | None" = field(default=None, compare=False, repr=False)
     sketch: Sketch | None = field(default=None, compare=False, repr=False)
     layout: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict, compare=False, repr=False)
+    turned: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     geometry: "Geometry | None" = field(default=None, compare=False, repr=False)
     bond_numbers: Mapping[int, BondEnds] = field(default_factory=dict, compare=False, repr=False)
     symbols: Mapping[str, str] = field(default_factory=nothing, compare=False)
@@ -268,7 +269,8 @@ class Model:
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     # `geometry` tells where the bodies of a network are, for figures alone; `mechanism` is there where equations come from bodies.
-    # `layout` tells by kind of figure where a person put the items that it shows.
+    # `layout` tells by kind of figure where a person put the items that it shows; `turned` which symbols of a schematic stand
+    # across their line: by 90 degrees with the first end up, by 270 with it down.
     # `symbols` say how names are written where the usual way is not meant; `counted_symbols` are for what a vector scheme
     # counts, K_1 and omega_2.
     # `sketch` is how the description itself draws the elements.
@@ -301,6 +303,14 @@ class Model:
         # A model may have 200 000 elements, and a notebook shows whatever a cell ends with.
         left = len(self.elements) - MOST_SHOWN
         return [f"  and {left} more"] if left > 0 else []
+
+
+def laid_out_as(model: Model, before: Model) -> Model:
+    """The model that was made of another one, without the places of elements that are gone: nothing could be put there."""
+    gone = {element.name for element in before.elements} - {element.name for element in model.elements}
+    places = {kind: {n: at for n, at in placed.items() if n not in gone} for kind, placed in model.layout.items()}
+    turned = {name: angle for name, angle in model.turned.items() if name not in gone}
+    return replace(model, layout={kind: placed for kind, placed in places.items() if placed}, turned=turned)
 
 
 def all_parts(model: Model, prefix: str = "") -> Iterator[tuple[str, Part]]:

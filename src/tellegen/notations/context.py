@@ -551,8 +551,10 @@ class ReadingContext:
                 f"give it in {dimension_in_words(wanted)}",
             )
         # `3 N*d` with a parameter d: behind a number d is a day, which no message about dimensions would lead to.
-        if taken := [word for word in _JOINED.findall(place.text) if is_unit(word) and word in self.parameters]:
-            fix = f"'{taken[0]}' behind a number is read as a unit: put spaces around the operator before it to mean the parameter"
+        for word in _JOINED.findall(place.text):
+            if is_unit(word) and (self.is_known(word) or word in self.variables):
+                meant = "parameter" if word in self.parameters else "variable"
+                fix = f"'{word}' behind a number is read as a unit: put spaces around the operator before it to mean the {meant}"
         return rules.WRONG_DIMENSION.finding(what, fix=fix, place=place)
 
     def is_known(self, name: str) -> bool:

@@ -12,8 +12,8 @@ geometry:
 Bodies of parts are there too, under the names of these: `left.crank`. A geometry is drawn and animated as a mechanism is, and
 changes no equation: places and angles are formulas of parameters and displacements.
 
-A layout is where a person put the items of figures, by kind of figure and name. Only what figures use is read,
-`bond: {L_a: [340, 120]}`; other keys are left to the programs that wrote them.
+A layout is where a person put the items of figures, by kind of figure and name, and which symbols of the schematic are turned. Only
+what figures use is read, `bond: {L_a: [340, 120]}`, `turned: {R_a: 90}`; other keys are left to the programs that wrote them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -294,14 +294,31 @@ ItemPositions = Mapping[str, tuple[float, float]]
 
 PLACED_FIGURES = ("bond", "pog", "network")
 """The kinds of figures whose items stay where they are put."""
+TURNED = "turned"
+QUARTERS = (90, 270)
+"""The angles, in degrees, by which a symbol of a schematic stands across its line: its first end up, or down."""
 
 
-def read_layout(context: ReadingContext, node: Node) -> dict[str, ItemPositions]:
-    """The places in a file, by kind of figure.
+def read_layout(context: ReadingContext, node: Node) -> tuple[dict[str, ItemPositions], dict[str, int]]:
+    """The places in a file, by kind of figure, and the symbols that are turned.
 
-    Raises: DescriptionError (D102) where a place is no pair of numbers.
+    Raises: DescriptionError (D102) where a place is no pair of numbers, or an angle none of a quarter.
     """
     section = context.mapping(node, "'layout'")
+    given = section.get(TURNED)
+    angles = {} if given is None else dict(context.mapping(given, "the turned symbols").items())
+    return _places_of(context, section), {key.text: _quarter(context, key.text, angle) for key, angle in angles.items()}
+
+
+def _quarter(context: ReadingContext, name: str, node: Node) -> int:
+    text = node.text if isinstance(node, Scalar) else ""
+    if text in map(str, QUARTERS):
+        return int(text)
+    what = f"the symbol of '{name}' is not turned by a quarter"
+    raise context.error(rules.WRONG_SHAPE, node, what, fix=f"write '{name}: 90', its first end up, or 270")
+
+
+def _places_of(context: ReadingContext, section: MappingNode) -> dict[str, ItemPositions]:
     return {
         key.text: {
             name.text: _place(context, name.text, place)

@@ -350,7 +350,7 @@ class _ModelReader:
             context.notes.append(rules.NO_VALUE.finding(what, fix="give their values, or derive with symbols"))
         offered = None if context.errors else self._section(root, "signal ports", partial(read_signal_ports, context))
         signal_ports = offered or SignalPorts()
-        layout = self._section(root, "layout", partial(read_layout, context)) or {}
+        layout, turned = self._section(root, "layout", partial(read_layout, context)) or ({}, {})
         # With elements missing, their names would be told as unknown.
         given = None if context.errors else self._section(root, "symbols", partial(read_symbols, context))
         symbols = given or ReadSymbols({}, {})
@@ -377,6 +377,7 @@ class _ModelReader:
             closures=(*closures, *(() if mechanism is None else mechanism.closures), *closures_of_parts(parts)),
             mechanism=None if mechanism is None else mechanism.mechanism,
             layout=layout,
+            turned=turned,
             symbols=symbols.named,
             counted_symbols=symbols.counted,
             geometry=geometry,

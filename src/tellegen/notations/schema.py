@@ -66,7 +66,7 @@ from them
     symbols  | symbols | how names are written in figures, formulas and plots: 'K_1: K_\\tau'
     experiment | #experiment | how long to run, with which inputs, from where
     geometry | geometry | where the bodies of a network are, for figures: {bodies: {crank: {at: [0 m, 0 m], angle: theta}}}
-    layout   | anything | where items stand in figures: 'bond: {L_a: [340, 120]}'
+    layout   | anything | where items stand in figures: 'bond: {L_a: [340, 120]}', 'turned: {R_a: 90}'
     """,
     {
         "version": grammar.Leaf("version", {"enum": [number for k in (1, VERSION) for number in (k, str(k))]}),

@@ -28,6 +28,7 @@ from tellegen.model.model import (
 )
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations.grammar import AT, PART, SOURCE
+from tellegen.notations.layout import TURNED
 from tellegen.notations.network.fields import entry_dimension, stiff_kind, stiffness_dimension
 from tellegen.notations.network.keys import (
     CONNECTION,
@@ -535,6 +536,8 @@ class _ModelWriter:
         lines: list[str] = []
         for notation, places in self.model.layout.items():
             lines += [f"  {notation}:", *(f"    {quoted(name)}: [{x:g}, {y:g}]" for name, (x, y) in places.items())]
+        if self.model.turned:
+            lines += [f"  {TURNED}:", *(f"    {quoted(name)}: {angle}" for name, angle in self.model.turned.items())]
         return "\n".join(["layout:", *lines, ""]) if lines else ""
 
     def experiment(self) -> str:

@@ -23,7 +23,7 @@ from tellegen.expressions.elimination import LONGEST, leaf_count, used_names, wi
 from tellegen.expressions.simplification import shortened
 from tellegen.expressions.sympy_view import matrix_view
 from tellegen.graph import lower
-from tellegen.model.model import Model
+from tellegen.model.model import Model, laid_out_as
 from tellegen.reduction import rules
 from tellegen.reduction.account import PoleAccount, StartAtLimit, pole_account
 from tellegen.reduction.limited import model_at_limits
@@ -371,7 +371,7 @@ def reduce_model(model: Model, limits: Limits, *, keep: Iterable[str] = ()) -> R
     found = limit_transformation(stage.sources, stage.choice, rows, stage.states, stage.idle)
     small, system = reduced_model(stage, found)
     # What the limit joins may start apart in the full model: momentum, charge and flux are handed over.
-    small = starting_at(small, handed_over(small, stage.start))
+    small = laid_out_as(starting_at(small, handed_over(small, stage.start)), model)
     return _told(stage, found, small, system)
 
 

@@ -150,6 +150,16 @@ def outline_points(outline: Outline) -> tuple[Point, ...]:
     return tuple(point for _, points in outline for point in points)
 
 
+def is_inside(point: Point, corners: Sequence[Point]) -> bool:
+    """Whether a point is inside a polygon: a ray to the right crosses an odd number of its sides."""
+    x, y = point
+    inside = False
+    for (a, b), (u, v) in pairwise((*corners, corners[0])):
+        if (b > y) != (v > y) and x < a + (u - a) * (y - b) / (v - b):
+            inside = not inside
+    return inside
+
+
 def cubic_controls(start: Point, control: Point, end: Point) -> tuple[Point, Point]:
     """The control points of a quadratic curve as a cubic one: two thirds of the way to the one that it has."""
     (x, y), (a, b), (u, v) = start, control, end

@@ -130,8 +130,8 @@ class LadderFormat:
             decided, port = self._decides(piece), self._port(piece)
             names[decided] = variable_name(port.variable(decided))
             # At the left end the conjugate of the source is named by the block, as its shared variable, and not by the
-            # section.
-            if not first:
+            # section, unless that one is what the source imposes.
+            if not first or (isinstance(beside, LadderBlock) and given_side(beside.ways[lane]) == decided):
                 names[other_side(decided)] = variable_name(port.variable(other_side(decided)))
         if isinstance(beside, LadderBlock):
             owner, stores = self._owner(parts, at, lane)

@@ -36,6 +36,7 @@ from tellegen.notations.pog.ladder import (
     taken_side,
     unplaced,
 )
+from tellegen.notations.pog.lanes import field_kind
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, ConnectedPart, OnePort, TwoPort, heavy_children
 from tellegen.schemes.element_texts import element_kind, field_energy, field_laws, member_kind
@@ -354,7 +355,11 @@ def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int], *,
             places = [lanes.index(k) for k in member.ports]
             block.items.append(lane_field(member, scheme.causal.graph, [items[k] for k in member.ports], places))
     if idle:
-        block.items.append(_static_field(range(len(lanes)), ((ZERO,) * len(lanes),) * len(lanes)))
+        # Where nothing loses energy, as in the thermal domain, there is nothing that a field of zeros could stand for.
+        pairs = zip(block.ways, (DOMAINS[items[k].domain] for k in lanes), strict=True)
+        places = [n for n, (way, domain) in enumerate(pairs) if field_kind("power", domain, way) is not None]
+        if places:
+            block.items.append(_static_field(places, ((ZERO,) * len(places),) * len(places)))
     return block
 
 

@@ -1,5 +1,5 @@
 """Gestures on figures, each an edit of the text that keeps comments and order: insert, join, delete, rename, set, move, limit,
-forms of dependent storages.
+rotate, forms of dependent storages.
 
 A gesture gets the document and what it needs, and gives another text with words for it. It proves nothing about physics: the
 structure pass that follows says what the new text means. What would tear the file itself is refused.
@@ -17,10 +17,11 @@ from typing import final
 from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, is_name, listing
+from tellegen.drawing.schematic.symbols import can_turn
 from tellegen.elements import KINDS, ElementKind, kind_names
 from tellegen.model.bond_graph import ITEMS
 from tellegen.model.model import Model
-from tellegen.notations.layout import PLACED_FIGURES, with_positions
+from tellegen.notations.layout import PLACED_FIGURES, QUARTERS, TURNED, with_positions
 from tellegen.notations.reading import model_of_document
 from tellegen.notations.writing import to_yaml
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode, read_document
@@ -408,14 +409,25 @@ def _without_leftovers(document: Document, name: str) -> Document:
         ends = "signals", signal, "between"
         if _has(document, ends) and name in _words(tree_of(find(document, ends))):
             document = remove(document, ends)
-    for path in (("experiment", "inputs", name), ("experiment", "initial", name), ("elements", name)):
-        if _has(document, path):
-            document = remove(document, path)
+    places = [("layout", kind, name) for kind in (*PLACED_FIGURES, TURNED)]
+    for path in (("experiment", "inputs", name), ("experiment", "initial", name), ("elements", name), *places):
+        document = _without_entry(document, path)
     if _has(document, ("parameters", name)):
         without = remove(document, ("parameters", name))
         used = any(name in re.findall(r"\w+", text) for text in _words(tree_of(without.root)))
         document = document if used else without
     return document
+
+
+def _without_entry(document: Document, path: NodePath) -> Document:
+    """Without an entry, where it is there, and without what holds nothing then."""
+    if not _has(document, path):
+        return document
+    document = remove(document, path)
+    if path[0] != "layout" or len(path) == 1:
+        return document
+    above = find(document, path[:-1])
+    return document if isinstance(above, MappingNode) and above.keys else _without_entry(document, path[:-1])
 
 
 def _has(document: Document, path: NodePath) -> bool:
@@ -493,6 +505,22 @@ def turn(page: Page, arguments: Arguments) -> Edit:
     return Edit(document.text, f"turn {name}", f"{name} goes from {end} to {start} now", name)
 
 
+def rotate(page: Page, arguments: Arguments) -> Edit:
+    """A symbol of the schematic a quarter further: across its line, across it the other way round, along it again.
+
+    The model stays as it is; the layout of the file keeps what is turned.
+    """
+    name = _text(arguments, "name")
+    element = next((one for one in page.model.elements if one.name == name), None)
+    if element is None or not can_turn(element.kind):
+        what = f"the symbol of '{name}' has no two ends" if element is not None else f"there is no element '{name}'"
+        raise _unfit(what, "rotate what stands between two nodes: a resistor, a spring, a capacitor")
+    path, angle = ("layout", TURNED, name), page.model.turned.get(name, 0)
+    following = next((quarter for quarter in QUARTERS if quarter > angle), None)
+    document = _without_entry(page.document, path) if following is None else _set(page.document, path, str(following))
+    return Edit(document.text, f"rotate {name}", selected=name)
+
+
 def rename(page: Page, arguments: Arguments) -> Edit:
     """Another name for an element, a parameter or a node, wherever it is written."""
     old, new = _text(arguments, "name"), _text(arguments, "new").strip()
@@ -515,7 +543,7 @@ def rename(page: Page, arguments: Arguments) -> Edit:
     changes: list[tuple[int, int, str]] = []
     for path, node, in_flow in _scalars(document, document.root, (), flow=False):
         head_only = path[:1] in {("system",), ("about",), ("symbols",)} and path != ("symbols", old, "key")
-        if path in at_nodes or head_only:
+        if path in at_nodes or head_only or _is_word(path):
             continue
         if pattern.search(node.text):
             text = pattern.sub(new, node.text)
@@ -528,6 +556,21 @@ def rename(page: Page, arguments: Arguments) -> Edit:
         text = text[:start] + source + text[end:]
     _refuse_worse(page, text, old, new)
     return Edit(text, f"rename {old} to {new}", selected=new)
+
+
+NAMED = ("network", "elements", "signals", "parts", "mechanism", "geometry")
+"""Sections with an entry for each name, whose keys are words of the grammar."""
+
+
+def _is_word(path: NodePath) -> bool:
+    """Whether a text is a key that the grammar knows: `b` of a damper is no name, whatever else is called so."""
+    if path[-1] != "key":
+        return False
+    return (
+        len(path) == 2
+        or (len(path) == 3 and path[0] in {"experiment", "layout"})
+        or (len(path) == 4 and path[0] in NAMED)
+    )
 
 
 def _scalars(document: Document, node: Node, path: NodePath, *, flow: bool) -> Iterator[tuple[NodePath, Scalar, bool]]:
@@ -653,6 +696,7 @@ GESTURES: Mapping[str, Act] = {
     "join": join,
     "connect": connect,
     "turn": turn,
+    "rotate": rotate,
     "rename": rename,
     "move": move,
     "unlock": unlock,

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import final
 
 from tellegen.core.errors import TellegenError
-from tellegen.elements import KINDS
+from tellegen.elements import KINDS, ElementKind
 from tellegen.model.bond_graph import ITEMS
+from tellegen.notations.network.keys import make_form
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, read_document
 from tellegen.server import rules
 from tellegen.server.document import OpenDocument
@@ -187,6 +188,7 @@ def palette() -> tuple[PaletteEntry, ...]:
             terminals=1 if kind.grounded else kind.terminals,
             domains=kind.domains,
             symbol=kind.quantity.key if kind.quantity is not None else kind.law.partition(" ")[0],
+            settings=_settings(kind),
         )
         for kind in map(KINDS.__getitem__, kinds)
     ]
@@ -196,6 +198,19 @@ def palette() -> tuple[PaletteEntry, ...]:
         if word in {"0", "1", "Se", "Sf", "R", "C", "I"}
     ]
     return (*entries, *bonds)
+
+
+ASIDE = {"value", "notes", "domains", "relation", "schedule", "ambiguous", "no value", "no law"}
+"""Keys of lines that are no settings of a field of their own."""
+
+
+def _settings(kind: ElementKind) -> dict[str, str]:
+    """What the line of an element may say beside its kind and value: the first of several words for each."""
+    found: dict[str, str] = {}
+    for name, key in make_form(kind).keys.items():
+        if key.meaning not in ASIDE and key.summary not in found.values():
+            found[name] = key.summary
+    return found
 
 
 def title_of(path: Path) -> tuple[str, str]:

@@ -215,7 +215,9 @@ class ModelCard:
 @final
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
-    """A kind of element: its word, where it belongs, its parameter with the unit, and how many nodes it joins."""
+    """A kind of element: its word, where it belongs, its parameter with the unit, how many nodes it joins, and what else its line
+    may say: keys with what they mean.
+    """
 
     word: str
     group: str
@@ -225,6 +227,7 @@ class PaletteEntry:
     terminals: int
     domains: tuple[str, ...]
     symbol: str
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @final
@@ -440,7 +443,8 @@ class Channel:
 class RunDone:
     """A run. The numbers in the frame: times, then a row for each curve; then frequencies, then gain and phase by channel.
 
-    `left_out` says why the powers and energies of the elements are not among the curves.
+    `left_out` says why the powers and energies of the elements are not among the curves, and `suits` another end, where the motion
+    is over long before this one or has hardly begun.
     """
 
     id: int
@@ -459,6 +463,7 @@ class RunDone:
     final: Mapping[str, float]
     books: Mapping[str, float]
     poles: tuple[PoleLine, ...]
+    suits: str
     channels: tuple[Channel, ...]
     frequencies: int
 

@@ -69,6 +69,9 @@ MOST_CHANNELS = 12
 MOST_POLES = 80
 """Models with more states are not made linear beside each run."""
 BODE_POINTS = 200
+FAR = 20.0
+"""An end of a run so much later or earlier than the motion lasts shows a step or a point."""
+PREFIXES = ((1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n"))
 FEW = 24
 """Up to so many elements have their powers and energies in a run."""
 FINE = 16_000
@@ -128,6 +131,7 @@ def run(
         final={name: value for name, value in found.final().items() if math.isfinite(value)},
         books={word: value for word, value in books.items() if math.isfinite(value)},
         poles=poles,
+        suits=suitable_end(poles, float(found.t[-1]) if len(found.t) else 0.0),
         channels=channels,
         frequencies=len(frequencies),
     )
@@ -219,6 +223,22 @@ def _linear(
             channels.append(Channel(output, input_))
             rows += [bode.decibel[:, i, j], bode.phase[:, i, j]]
     return poles, tuple(channels), bode.frequency, rows
+
+
+def suitable_end(poles: Sequence[PoleLine], until: float) -> str:
+    """The end of a run that shows the whole motion, where the one that was chosen is far from it: five time constants of the
+    slowest pole that decays, else ten periods of the slowest that swings.
+    """
+    decays = [-pole.real for pole in poles if pole.real < -1e-9 * pole.frequency]
+    swings = [abs(pole.imaginary) for pole in poles if pole.imaginary]
+    wanted = 5 / min(decays) if decays else 20 * math.pi / min(swings) if swings else 0.0
+    if not (0 < wanted < math.inf) or not until or 1 / FAR <= until / wanted <= FAR:
+        return ""
+    # The next of 1, 2 and 5: ends are round numbers.
+    power = 10.0 ** math.floor(math.log10(wanted))
+    round_one = next(step * power for step in (1, 2, 5, 10) if step * power >= wanted * (1 - 1e-9))
+    factor, prefix = next((one for one in PREFIXES if round_one >= one[0]), PREFIXES[-1])
+    return f"{round_one / factor:.3g} {prefix}s"
 
 
 def _pole(pole: Pole) -> PoleLine:

@@ -6,6 +6,7 @@ All of it comes from the functions that the command line calls; here it is only 
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
@@ -14,8 +15,9 @@ from tellegen.causality import assign_causality
 from tellegen.causality.rules import DEPENDENT_STORAGE
 from tellegen.core.errors import Finding, Place, TellegenError
 from tellegen.core.units import parse_unit
-from tellegen.drawing import draw
+from tellegen.drawing import Figure, draw
 from tellegen.drawing.memory import Memory
+from tellegen.drawing.rules import NO_SUCH_ITEM
 from tellegen.equations.checking import Check, check
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.steps import derivation_steps
@@ -328,12 +330,26 @@ def picture(text: str, file: str, folder: str, view: View, theme: Theme) -> View
         return ViewPicture(view, reason=f"{len(model.elements)} elements are too many for a live view")
     try:
         if view not in {"equations", "steps"}:
-            figure = draw(model, view, theme=theme)
+            figure = _figure(model, view, theme)
             return ViewPicture(view, inline_svg(figure.svg(symbols=True)), dict(Memory.of(figure.scene).places))
         with written_with(model.symbols):
             return _formulas(model, view)
     except TellegenError as error:
         return ViewPicture(view, reason=error.what)
+
+
+def _figure(model: Model, view: View, theme: Theme) -> Figure:
+    """A figure with items where they were put. Names of junctions may change with an edit: their places count for nothing then."""
+    try:
+        return draw(model, view, theme=theme)
+    except TellegenError as error:
+        if error.code != NO_SUCH_ITEM.code:
+            raise
+    usual = draw(replace(model, layout={}, turned={}), view, theme=theme)
+    there = Memory.of(usual.scene).places.keys()
+    kept = {name: at for name, at in model.layout.get(view, {}).items() if name in there}
+    turned = {name: angle for name, angle in model.turned.items() if name in there}
+    return draw(replace(model, layout={view: kept}, turned=turned), view, theme=theme)
 
 
 def _formulas(model: Model, view: View) -> ViewPicture:

@@ -57,6 +57,7 @@ class WorkerBugError(RuntimeError):
 def work(connection: Connection) -> None:
     """The life of a worker: a function by its name, its arguments, what came of it; until the pipe is closed."""
     _bound_memory()
+    threading.Thread(target=_end_with_studio, daemon=True).start()
     stop = threading.Event()
     # A signal asks for an end, as Ctrl-C does on a terminal; a run looks for it, whatever else is at work goes on.
     signal.signal(signal.SIGINT, lambda _signal, _frame: stop.set())
@@ -82,6 +83,14 @@ def work(connection: Connection) -> None:
             connection.send(answer)
         except (BrokenPipeError, OSError):
             return
+
+
+def _end_with_studio() -> None:
+    """What is at work for a studio that was killed ends with it: nobody waits for it any more."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(0)
 
 
 def _bound_memory() -> None:

@@ -170,7 +170,7 @@ def _rearranged(model: Model, chance: Random) -> Model:
     # Signals that only name a section between neighbours make no sense elsewhere, and places in a drawing neither.
     moved = [e.nodes for e in elements] != [e.nodes for e in model.elements]
     signals = {name: s for name, s in model.signals.items() if s.between is None} if moved else model.signals
-    return replace(model, elements=tuple(elements), signals=signals, sketch=None, layout={})
+    return replace(model, elements=tuple(elements), signals=signals, sketch=None, layout={}, turned={})
 
 
 def _is_loose(element: Element) -> bool:

@@ -166,6 +166,156 @@ def test_a_block_diagram_whose_integrals_stand_in_each_other_runs_as_its_equatio
     )
 
 
+STATE_SPACE = """parameters
+\treal hidden A [2,2] = [-1, 2; -3, -0.5];
+\treal B [2,1] = [0.5; 1], C [2];
+\treal x0 [2] = [0.2; 0];
+variables
+\treal x [2];
+equations
+\tddt (x, x0) = A * x + B * u;
+\ty = x;
+"""
+
+
+def test_vectors_and_matrices_run_as_their_equations_say(tmp_path: Path) -> None:
+    text = model_text(
+        component("Ref", "signal out output", "equations\n\toutput = sin (time);")
+        + component("Plant", "signal in u; signal out y [2,1]", STATE_SPACE.replace(", C [2]", ""))
+        + component(
+            "Split",
+            "signal knot in input [2,1]; signal knot duplicatable out output [2,1]",
+            "equations\n\tcollect (output) = input;",
+            knot=True,
+        )
+        + component("Demux", "signal in input [2,1]; signal out o1; signal out o2", "equations\n\t[o1; o2] = input;")
+        + component("Turn", "signal in v [2,1]; signal out w [2,1]", "equations\n\tw = [v[2]; -v[1]] * 2 + transpose ([1, 2]);")
+        + component(
+            "Read",
+            "signal in w [2,1]; signal in o1; signal in o2; signal out z",
+            "equations\n\tz = inner (w, [o1; o2]) + norm (w) + sum (w[1:2]) + if o1 > 0 and not (o2 > 1) then 1 else 0 end;",
+        ),
+        wires(
+            "Ref\\output -> Plant\\u", "Plant\\y -> Split\\input", "Split\\output -> Demux\\input", "Split\\output -> Turn\\v",
+            "Turn\\w -> Read\\w", "Demux\\o1 -> Read\\o1", "Demux\\o2 -> Read\\o2",
+        ),
+    )  # fmt: skip
+    sink = component("Look", "signal in z; signal out seen", "equations\n\tseen = z;")
+    last = component("End", "signal in seen", "equations\n\tshown = seen;")
+    text = text.replace("  end;\n  connections", f"{sink}{last}  end;\n  connections").replace(
+        "Ref\\output ->", "Read\\z -> Look\\z;\n   Look\\seen -> End\\seen;\n   Ref\\output ->"
+    )
+    times = np.linspace(0, 4, 81)
+    run = tg.simulate(model_of(tmp_path, text), until=4.0, times=times, rtol=1e-9)
+    a, b = np.array([[-1, 2], [-3, -0.5]]), np.array([0.5, 1])
+    x = solved(lambda t, x: list(a @ x + b * math.sin(t)), [0.2, 0.0], times)
+    w = np.array([2 * x[1] + 1, -2 * x[0] + 2])
+    z = np.sum(w * x, axis=0) + np.linalg.norm(w, axis=0) + np.sum(w, axis=0) + ((x[0] > 0) & ~(x[1] > 1))
+    np.testing.assert_allclose(run.values("Demux_o1"), x[0], atol=1e-7)
+    np.testing.assert_allclose(run.values("Look"), z, atol=1e-6)
+
+
+SAMPLED = (
+    "</Model><Experiments><Experiment><DiscreteSystems><DiscreteSystem><TimeInterval>0.1</TimeInterval></DiscreteSystem>"
+    "</DiscreteSystems></Experiment></Experiments>"
+)
+CONTROLLED = model_text(
+    component("Plant", "signal in u; signal out y", "equations\n\ty = int (u - 0.5*y, 0.3);")
+    + component("S", "signal in input; signal out output", "equations\n\toutput = sample (input);")
+    + component(
+        "D",
+        "signal in e; signal out d",
+        """parameters
+\treal initial = 0.25;
+variables
+\treal first;
+\tboolean begun;
+initialequations
+\tbegun = false;
+equations
+\tif not begun then
+\t\tfirst = initial - e / sampletime;
+\t\tbegun = true;
+\telse
+\t\tfirst = 0;
+\tend;
+\td = (e - previous (e, 0)) / sampletime + first;
+""",
+    )
+    + component(
+        "Law",
+        "signal in e; signal in d; signal out u",
+        """parameters
+\treal A [2,2] = [0.9, 0.1; 0, 0.8];
+\treal B [2,1] = [0.2; 0.3];
+\treal x0 [2] = [0.1; 0];
+variables
+\treal x [2];
+equations
+\tnext (x, x0) = A * x + B * e;
+\tif d < 0 then
+\t\tpart = 0.1*d;
+\t\tu = part - 2*x[1] - e;
+\telse
+\t\tu = 0.2*d - x[2] - e;
+\tend;
+""",
+    )
+    + component("H", "signal in input; signal out output", "equations\n\toutput = hold (input, 0);"),
+    wires(
+        "Plant\\y -> S\\input",
+        "S\\output -> D\\e",
+        "S\\output -> Law\\e",
+        "D\\d -> Law\\d",
+        "Law\\u -> H\\input",
+        "H\\output -> Plant\\u",
+    ),
+).replace("</Model>", SAMPLED)
+
+
+def test_a_sampled_controller_runs_as_its_equations_say(tmp_path: Path) -> None:
+    times = np.arange(1, 40) * 0.1 - 0.05
+    run = tg.simulate(model_of(tmp_path, CONTROLLED), until=4.0, times=times, rtol=1e-10)
+    a, b = np.array([[0.9, 0.1], [0, 0.8]]), np.array([0.2, 0.3])
+    y, x, before = 0.3, np.array([0.1, 0.0]), None
+    for k in range(39):
+        e = y
+        d = 0.25 if before is None else (e - before) / 0.1
+        u = 0.1 * d - 2 * x[0] - e if d < 0 else 0.2 * d - x[1] - e
+        x, before = a @ x + b * e, e
+        half = 2 * u + (y - 2 * u) * math.exp(-0.5 * 0.05)
+        assert run.values("Plant")[k] == pytest.approx(half, abs=1e-8)
+        assert run.values("H")[k] == pytest.approx(u, abs=1e-7)
+        y = 2 * u + (y - 2 * u) * math.exp(-0.5 * 0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (CONTROLLED.replace("<TimeInterval>0.1</TimeInterval>", ""), "no experiment tells how often"),
+        (
+            CONTROLLED.replace("</DiscreteSystem>", "<TimeInterval>0.2</TimeInterval></DiscreteSystem>", 1),
+            "not all of them equally often",
+        ),
+        (CONTROLLED.replace("[0.2; 0.3]", "[0.2; 0.3; 0.4]"), "2 entries are given 3"),
+        (CONTROLLED.replace("A * x", "x * A"), "multiplies 2 rows"),
+        (CONTROLLED.replace("x[2]", "x[3]"), "has no entry [3,1]"),
+        (CONTROLLED.replace("begun = false", "ended = false"), "'begun' is given in one branch of a choice alone"),
+        (CONTROLLED.replace("0.2*d -", "0.2*part -"), "'part' is given in one branch of a choice alone"),
+        (CONTROLLED.replace("A [2,2]", "A [2000,2000]"), "has a size that is no number, or too large"),
+        (CONTROLLED.replace("0.2*d", "(" * 500 + "0.2*d" + ")" * 500), "more than 60 levels"),
+        (CONTROLLED.replace("0.2*d", "if d > 1 then " * 100 + "0.2*d" + " else 0 end" * 100), "more than 60 levels"),
+        (CONTROLLED.replace("0.2*d", "0.2*d)"), "is no plain formula"),
+        # Each product doubles the length of each entry.
+        (CONTROLLED.replace("A * x", "A * " * 400 + "x"), "its formula is too long"),
+        (CONTROLLED.replace("\tif d", "\tif d < 1 then\n" * 100 + "\tif d").replace("H 0", "H 0"), "levels inside each other"),
+        (CONTROLLED.replace("\tif d", "\tq = 1;\n" * 20_001 + "\tif d"), "more than 20000 equations"),
+    ],
+)  # fmt: skip
+def test_vectors_and_samples_that_make_no_sense_are_told(tmp_path: Path, text: str, what: str) -> None:
+    assert any(what in line for line in errors(tmp_path, text))
+
+
 def test_all_that_is_not_read_is_told_with_its_name(tmp_path: Path) -> None:
     text = model_text(
         component("A", "power in p", "equations\n\tp.e = dll('a.dll', 'f', p.f);")
@@ -212,7 +362,10 @@ equations
     assert (
         "it has a section 'code'" in errors(tmp_path, MOTOR.replace(law, other.replace("double*p.f", "counted*p.f")))[0]
     )
-    assert "declares no number" in errors(tmp_path, MOTOR.replace(law, other.replace("double*p.f", "several*p.f")))[0]
+    assert (
+        "1 entries, and its formula 3"
+        in errors(tmp_path, MOTOR.replace(law, other.replace("double*p.f", "several*p.f")))[0]
+    )
     follows = MOTOR.replace(law, other.replace("double = 2*r", "double = p.f"))
     assert "initial equations that follow variables" in errors(tmp_path, follows)[0]
 

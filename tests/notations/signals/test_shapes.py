@@ -74,6 +74,11 @@ def test_a_table_in_a_formula_is_straight_between_its_points() -> None:
     assert at("table(0 s, 1 V, 2 s, 3 V, 2 s, 7 V, 4 s, 7 V)", -1, 0, 1, 2, 3, 9) == [1, 1, 2, 7, 7, 7]
 
 
+def test_the_word_of_another_program_leads_to_the_shape() -> None:
+    with pytest.raises(TellegenError, match="did you mean 'pulse'"):
+        read_model("system: T\nsignals: {u: 'square(1, 20 Hz)'}\nnetwork: {R: {resistor: [a]}}")
+
+
 def test_shapes_add_and_multiply() -> None:
     assert at("5 V + 2*step(1 V, 1 s) - ramp(1 V/s)", 0, 2) == [5, 5]
 

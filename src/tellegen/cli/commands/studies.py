@@ -9,23 +9,28 @@ import typer
 from tellegen.cli import output
 from tellegen.cli.commands.experiments import Plotted, check_picture, save_plot
 from tellegen.cli.options import as_json, command, force, model_file, printed_or_written, settings
+from tellegen.core.names import listing
 from tellegen.core.options import keywords, option
 from tellegen.core.tables import table_lines
 from tellegen.experiments.setup import sort_settings
+from tellegen.graph import lower
 from tellegen.notations.loading import as_model
 from tellegen.notations.writing import to_yaml
 from tellegen.results.files import check_folder
+from tellegen.results.units import variable_units
 from tellegen.studies.runs.fit import Fit, Profile, RecordFit
 from tellegen.studies.runs.fit import fit as fitted
-from tellegen.studies.runs.fit_problem import Bounds
+from tellegen.studies.runs.fit_problem import Bounds, FitProblem
 from tellegen.studies.runs.influence import influence as influences
+from tellegen.studies.runs.measurements import records_of
+from tellegen.studies.runs.model_runs import RunSettings
 from tellegen.studies.runs.optimise import Method
 from tellegen.studies.runs.optimise import optimise as optimised
-from tellegen.studies.runs.rules import BAD_FREE, BAD_VARIATION
-from tellegen.studies.runs.study import SUFFIXES, Study, check_suffix
+from tellegen.studies.runs.rules import BAD_FREE, BAD_VARIATION, NOT_KEPT
+from tellegen.studies.runs.study import FOLDERS, Study, check_suffix
 from tellegen.studies.runs.sweep import resume as resumed
 from tellegen.studies.runs.sweep import sweep as swept
-from tellegen.studies.runs.table import Drawing
+from tellegen.studies.runs.table import Drawing, names_of
 from tellegen.studies.runs.variation import read_variation
 from tellegen.workflow.files import refuse_overwriting
 
@@ -81,7 +86,25 @@ class SweepOptions(ManyRuns):
         short="-o",
         metavar="FILE",
     )
-    resume: Path | None = option(None, "Go on with the study in this folder; nothing else is needed.", metavar="DIR")
+    resume: Path | None = option(
+        None,
+        "Go on with the study in this folder; nothing else is needed.",
+        metavar="DIR",
+        excludes=(
+            "vary",
+            "table",
+            "draws",
+            "keep",
+            "samples",
+            "until",
+            "settings",
+            "rtol",
+            "solver",
+            "step",
+            "single",
+            "target",
+        ),
+    )
     plot: str | None = option(None, "Plot it, to .svg, .pdf, .png, .tex (TikZ) or .json.", metavar="[FILE]")
     over: str | None = option(None, "With --plot: what is varied along the axis.", metavar="NAME", needs="plot")
     scatter: bool = option(
@@ -98,7 +121,7 @@ class SweepOptions(ManyRuns):
 )
 def sweep(options: SweepOptions) -> None:
     """Run a model many times, over ranges, draws or a table of values."""
-    into = options.target if options.target is not None and options.target.suffix not in SUFFIXES else None
+    into = options.target if options.target is not None and _is_store(options.target) else None
     file = None if into is not None else options.target
     if file is not None:
         check_suffix(file)
@@ -106,11 +129,7 @@ def sweep(options: SweepOptions) -> None:
         refuse_overwriting(file, force=options.force)
     name = options.model or str(options.resume)
     check_picture(options.plot, name, force=options.force)
-    study = (
-        _swept(options, into)
-        if options.resume is None
-        else resumed(options.resume, on=options.on, threads=options.threads)
-    )
+    study = _swept(options, into) if options.resume is None else resumed(options.resume, **keywords(options, resumed))
     written = [] if file is None else [str(study.save(file))]
     if options.plot is not None:
         plot = study.scatter(**options.look) if options.scatter else study.plot(over=options.over, **options.look)
@@ -126,6 +145,11 @@ def sweep(options: SweepOptions) -> None:
         raise typer.Exit(output.MODEL_ERRORS)
 
 
+def _is_store(target: Path) -> bool:
+    """Whether a study grows there; what ends like a file of another kind is refused as such."""
+    return target.is_dir() or target.suffix in FOLDERS
+
+
 def _swept(options: SweepOptions, into: Path | None) -> Study:
     if not options.model:
         raise typer.BadParameter("name a model, or a study to go on with: --resume DIR", param_hint="MODEL")
@@ -134,6 +158,15 @@ def _swept(options: SweepOptions, into: Path | None) -> Study:
     model = as_model(options.model)
     given = sort_settings(model, options.settings)
     vary = {name: read_variation(name, text) for name, text in options.vary.items()}
+    if options.over is not None:
+        told = [
+            *(vary or names_of(options.table)),
+            *(options.keep or model.experiment.outputs or variable_units(lower(model))),
+        ]
+        if options.over not in told:
+            raise NOT_KEPT.error(
+                f"the study has no '{options.over}'", where=model.name, fix=f"there are {listing(told)}"
+            )
     asked = {**keywords(options, swept), "force": options.force and into is not None}
     return swept(
         model,
@@ -181,12 +214,20 @@ def fit(options: FitOptions) -> None:
     target = printed_or_written(options.target)
     refuse_overwriting(target, force=options.force)
     check_picture(options.plot, options.model, force=options.force)
-    model = as_model(options.model)
+    if target is not None:
+        check_folder(target)
+    model, free = as_model(options.model), _free(options.free)
     given = sort_settings(model, options.settings)
+    # What is asked of the fit makes sense before any run, too.
+    if options.profile is not None and options.profile not in free:
+        raise BAD_FREE.error(f"'{options.profile}' is not free", fix=f"free are {listing(free)}")
+    if options.check:
+        asked = RunSettings(None, given.inputs, given.initial, given.parameters, options.solver, options.rtol)
+        FitProblem(model, records_of(list(options.check)), free, asked, measured=options.measured, noise={})
     found = fitted(
         model,
         list(options.data),
-        _free(options.free),
+        free,
         parameters=given.parameters,
         inputs=given.inputs,
         initial=given.initial,
@@ -313,6 +354,8 @@ def optimise(options: OptimiseOptions) -> None:
     target = printed_or_written(options.target)
     refuse_overwriting(target, force=options.force)
     check_picture(options.plot, options.model, force=options.force)
+    if target is not None:
+        check_folder(target)
     model = as_model(options.model)
     given = sort_settings(model, options.settings)
     bounds = _free(options.free)

@@ -36,7 +36,7 @@ from tellegen.model.kinematics import components
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, Body, BodyPoint, Joint
 from tellegen.model.model import MECHANISM, Element, Model
 from tellegen.results import Run
-from tellegen.scenes.geometry import WHOLE, Box, Point, polyline, union
+from tellegen.scenes.geometry import WHOLE, Box, Point, is_inside, outline_points, polyline, union
 from tellegen.scenes.ink import Pen, ink_box
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import MARGIN, Curve, Label, Origin, Scene, Shape, Tone, Weight, label_box, moved, tidy
@@ -133,13 +133,24 @@ NEAR = 2.4
 
 
 def labels_beside(shapes: Iterable[Shape], wanted: Iterable[tuple[str, Point, Origin]]) -> list[Label]:
-    """Each wanted text at the nearest place to its point where neither a shape nor another label is."""
+    """Each wanted text at the nearest place to its point where neither a shape nor another label is.
+
+    In the face of a body stands what belongs to that body alone: another text there would be taken for its name.
+    """
     pen = Pen()
+    faces: list[tuple[str, tuple[Point, ...]]] = []
     for shape in shapes:
         pen.put(shape)
+        if isinstance(shape, Curve) and shape.origin.part == "body" and shape.pale:
+            faces.append((shape.origin.element, outline_points(shape.outline)))
     labels: list[Label] = []
     for text, at, origin in wanted:
-        tried = (Label(text, place, LABEL_SIZE, origin=origin) for place in _around(at))
+        others = [face for name, face in faces if name != origin.element]
+        tried = (
+            Label(text, place, LABEL_SIZE, origin=origin)
+            for place in _around(at)
+            if not any(is_inside(place, face) for face in others)
+        )
         label = next(label for label in tried if pen.is_free(label_box(label), NEAR))
         pen.put(label)
         labels.append(label)
@@ -296,9 +307,13 @@ class MechanismPicture:
 
     def _slide(self, joint: Joint, at: Point, grounded: bool, origin: Origin) -> None:
         axis = self._axis(joint)
+        half = self.pose.size(joint, "length") * self.view.scale / 2 if joint.kind == "guide" else parts.HEAD
+        is_piston = not (grounded or self._is_block(joint.second.body))
+        if is_piston:
+            head = parts.piston_head(half)
+            self._add([head, replace(head, tone="ink", pale=False)], at, axis, origin)
         if joint.kind == "guide":
-            half = self.pose.size(joint, "length") * self.view.scale / 2
-            self._add(parts.elastic_contacts(half), at, axis, origin)
+            self._add(parts.elastic_contacts(half, parts.BORE if is_piston else parts.LINK), at, axis, origin)
         if grounded:
             lone = self._is_block(joint.second.body)
             offset = parts.BLOCK[1] if lone else parts.LINK + 2 * parts.ROLLER

@@ -25,6 +25,8 @@ ROLLER = 5.0
 """Radius of the wheels of a trolley."""
 BARREL = 15.0
 """Half the width of a body in which another one slides."""
+BORE, HEAD = 12.5, 7.0
+"""Half the width of the hole in it, and half the length of the head of a piston."""
 SPRING, COILS = 7.0, 8
 CAM = 24.0
 """The least radius of a cam."""
@@ -101,9 +103,14 @@ def rollers(offset: float = BLOCK[1]) -> list[Curve]:
     return [circle(x, offset - ROLLER, ROLLER) for x in (-22, 22)]
 
 
-def elastic_contacts(half: float) -> list[Curve]:
-    """Two elastic contacts at both ends of a sliding block."""
-    return [circle(x, y, 2.4, filled=True) for x in (-half, half) for y in (-LINK, LINK)]
+def elastic_contacts(half: float, across: float = LINK) -> list[Curve]:
+    """Two elastic contacts at both ends of a sliding block, or of the head of a piston, so far across from its axis."""
+    return [circle(x, y, 2.4, filled=True) for x in (-half, half) for y in (-across, across)]
+
+
+def piston_head(half: float) -> Curve:
+    """What closes the bore of a cylinder, at the end of its rod."""
+    return replace(rectangle(-half, -BORE, half, BORE), tone="translational", pale=True)
 
 
 def spring(length: float, *, damped: bool) -> list[Curve]:

@@ -6,6 +6,7 @@ from typing import final
 
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing.schematic import symbols
+from tellegen.drawing.schematic.compounds import CYLINDER, VALVE
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels, Shunt, Station
 from tellegen.drawing.schematic.rails import return_line_height
 from tellegen.drawing.schematic.symbols import OnePortSymbol, circle, curves, placed
@@ -180,7 +181,7 @@ class NodeBodyMaker:
             body.places.append(x + PAD)
             body.pieces.append(PlacedSymbol(None, drop=((x + PAD, symbols.ROW), (x + PAD, symbols.RAIL)), rail=x + PAD))
             return x + 2 * PAD
-        symbol, text = symbols.one_port_symbol(item.element.kind), self.texts.of(item.element)
+        symbol, text = self.texts.symbol(item.element), self.texts.of(item.element)
         # To a tank nothing leads; any other node is drawn.
         stands = symbol.standing is not None and not item.line and item.reference in REFERENCES
         symbol = symbol.standing or symbol if stands else symbol
@@ -226,7 +227,7 @@ class NodeBodyMaker:
         """The symbol of an element that sits on the line itself."""
         if item.element is None:
             return None
-        kind, symbol = item.element.kind, symbols.one_port_symbol(item.element.kind)
+        kind, symbol = item.element.kind, self.texts.symbol(item.element)
         # A torque acts on the line itself; a force needs a side of its body to push at.
         if symbols.is_load(kind) and kind.domains[0] == "rotational":
             return symbols.torque_arrow(1 if not item.away else -1)
@@ -269,7 +270,7 @@ class NodeBodyMaker:
     def _rod_symbol(self, item: Shunt) -> OnePortSymbol:
         if item.element is None:
             return OnePortSymbol(0.0, 0.0, 0.0, ())
-        return symbols.FORCE_ARROW if symbols.is_load(item.element.kind) else symbols.one_port_symbol(item.element.kind)
+        return symbols.FORCE_ARROW if symbols.is_load(item.element.kind) else self.texts.symbol(item.element)
 
     def _rod(self, item: Shunt, x: float, y: float, body: NodeBody, side: int, before: float = symbols.MID) -> float:
         """A symbol with a wall at its end, to the right of the plate at x or (side -1) before a plate that follows.
@@ -330,7 +331,9 @@ def terminal_shapes(at: Point, origin: Origin, text: str = "", text_at: Point = 
 
 def label_shape(element: Element, text: str, at: Point) -> Label:
     """The label of an element."""
-    return Label(text, at, LABEL_SIZE, origin=Origin(element.name, "name"))
+    # What powers are drawn beside is one element: a label of several has none.
+    part = "members" if element.kind.name in (VALVE, CYLINDER) else "name"
+    return Label(text, at, LABEL_SIZE, origin=Origin(element.name, part))
 
 
 def port_text(name: str) -> str:

@@ -29,7 +29,6 @@ from tellegen.drawing.schematic.symbols import (
     circle,
     curves,
     is_feed,
-    one_port_symbol,
     placed,
     rectangle,
 )
@@ -556,7 +555,7 @@ class ColumnDrawing:
         assert bridge.element is not None, "a bridge is an element"
         one, two = ends
         first, second = one.lanes[1][number], two.lanes[0][number]
-        symbol, text = one_port_symbol(bridge.element.kind), self.texts.of(bridge.element)
+        symbol, text = self.texts.symbol(bridge.element), self.texts.of(bridge.element)
         across = self.texts.extent(text)[1]
         top, bottom = limits
         below = bridge.first in self.columns.below

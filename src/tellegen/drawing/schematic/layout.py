@@ -311,7 +311,7 @@ class SchematicLayout:
 
     def _span(self, link: SchematicLink) -> float:
         assert link.element is not None, "a plain wire has no symbol"
-        return max(symbols.one_port_symbol(link.element.kind).length, self.texts.extent(self.texts.of(link.element))[0])
+        return max(self.texts.symbol(link.element).length, self.texts.extent(self.texts.of(link.element))[0])
 
     # -- above the line --------------------------------------------------------------------------------------------------------
 
@@ -357,7 +357,7 @@ class SchematicLayout:
     def height_of(self, link: SchematicLink) -> float:
         """From the axis of a symbol to the top of its label."""
         assert link.element is not None, "a plain wire has no symbol"
-        up = symbols.one_port_symbol(link.element.kind).up
+        up = self.texts.symbol(link.element).up
         return up + LABEL_GAP + self.texts.extent(self.texts.of(link.element))[1]
 
     def _raise(self, arc: RaisedLink, tops: list[float]) -> None:
@@ -366,7 +366,7 @@ class SchematicLayout:
         # Above all that it passes, ends included: the lanes were ordered so that this crosses nothing.
         height = min(tops[first : last + 1]) - ABOVE
         if element is not None:
-            height = min(height, tops[arc.gap] - symbols.one_port_symbol(element.kind).down - LABEL_GAP)
+            height = min(height, tops[arc.gap] - self.texts.symbol(element).down - LABEL_GAP)
         arc.height = height
         # Whatever comes next goes over this arc, wherever they overlap.
         tops[first : last + 1] = [height] * (last + 1 - first)

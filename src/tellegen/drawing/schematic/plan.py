@@ -21,7 +21,17 @@ from tellegen.drawing.memory import LadderNames
 from tellegen.drawing.options import Options
 from tellegen.drawing.schematic.compounds import VALVE, common_name, compounds, with_compounds
 from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, distances, neighbours, rails_of
-from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, is_feed, two_port_symbol, upside_down
+from tellegen.drawing.schematic.symbols import (
+    MECHANICAL_DOMAINS,
+    OnePortSymbol,
+    TwoPortSymbol,
+    can_turn,
+    is_feed,
+    one_port_symbol,
+    turned_symbol,
+    two_port_symbol,
+    upside_down,
+)
 from tellegen.expressions import ONE
 from tellegen.graph import lower
 from tellegen.model.model import NOTHING, Element, Model
@@ -127,6 +137,11 @@ class SchematicLabels:
             unit = element.kind.quantity.unit if element.kind.quantity else ""
             value = self._values.latex(element.value, "" if unit == "1" else unit)
         return parameter_latex(element.name, element.value, value, self.options.labels, LABEL_SIZE, WIDEST)
+
+    def symbol(self, element: Element) -> OnePortSymbol:
+        """The symbol of a one-port, across its line where the file says so."""
+        usual, angle = one_port_symbol(element.kind), self.model.turned.get(element.name)
+        return usual if angle is None or not can_turn(element.kind) else turned_symbol(usual, angle)
 
     def extent(self, text: str) -> tuple[float, float]:
         """The extent of the ink of a label along the line of nodes and across it."""

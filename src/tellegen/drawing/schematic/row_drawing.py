@@ -171,7 +171,7 @@ class RowDrawing:
         """Draw what is in a link, and give half its length."""
         if link.element is None:
             return 0.0
-        symbol = symbols.one_port_symbol(link.element.kind)
+        symbol = self.layout.texts.symbol(link.element)
         text = self.layout.texts.of(link.element)
         at = centre[0], centre[1] - self.layout.height_of(link) + self.layout.texts.extent(text)[1] / 2
         move = symbols.placed(centre, (1.0 if forward else -1.0, 0.0))

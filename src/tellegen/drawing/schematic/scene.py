@@ -36,7 +36,7 @@ from tellegen.drawing.schematic.rails import (
 )
 from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, TIE, RowDrawing, row_bands
 from tellegen.drawing.schematic.sketch import sketch_shapes
-from tellegen.drawing.schematic.symbols import RETURN, is_load
+from tellegen.drawing.schematic.symbols import RETURN, can_turn, is_load
 from tellegen.drawing.schematic.wires import Collisions, count_crossings
 from tellegen.elements import ElementKind
 from tellegen.model.model import NOTHING, Element, Model
@@ -64,7 +64,9 @@ def schematic_scene(model: Model, options: Options = DEFAULTS) -> Scene:
     """
     elements = schematic_elements(model)
     options = with_layout(options, model, "network")
-    check_places(options.places, (element.name for element in elements), "this schematic")
+    check_places(
+        {**options.places, **dict.fromkeys(model.turned, (0.0, 0.0))}, (e.name for e in elements), "this schematic"
+    )
     return options.earlier.nearest(_network(model, elements, choice) for choice in options.like_earlier())
 
 
@@ -73,7 +75,9 @@ def _network(model: Model, elements: tuple[Element, ...], options: Options) -> S
     texts = SchematicLabels(model, options)
     # Who wrote a netlist with places has drawn it already: that comes before anything we would choose.
     shapes = sketch_shapes(elements, model.sketch, texts) if model.sketch is not None else []
-    notes = (NOT_AS_GIVEN,) if model.sketch is not None and not shapes else ()
+    notes = [NOT_AS_GIVEN] if model.sketch is not None and not shapes else []
+    rigid = (e.name for e in elements if e.name in model.turned and not can_turn(e.kind))
+    notes += (f"'{name}' is not turned: its symbol has no two ends" for name in rigid)
     lines: LadderNames = ()
     if not shapes:
         shapes, lines = arrange_schematic(elements, texts, _ports(model))
@@ -84,7 +88,7 @@ def _network(model: Model, elements: tuple[Element, ...], options: Options) -> S
     words = "; ".join(f"{element.kind.name} {element.name} at {', '.join(element.nodes)}" for element in elements)
     # Figures that are kept or compared begin at zero, wherever their parts were laid out.
     scene = framed_scene(title, words, ink_box(shapes).grown(MARGIN), shapes)
-    return options.earlier.settle(replace(scene, notation="network", lines=lines, notes=notes), options.places)
+    return options.earlier.settle(replace(scene, notation="network", lines=lines, notes=tuple(notes)), options.places)
 
 
 def _open_ends(elements: Iterable[Element], shapes: list[Shape]) -> list[Shape]:

@@ -12,7 +12,7 @@ from tellegen.core.domains import REFERENCES
 from tellegen.drawing.schematic.bodies import LABEL_GAP, element_shapes, label_shape
 from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan
 from tellegen.drawing.schematic.rails import connected_groups, neighbours
-from tellegen.drawing.schematic.symbols import OnePortSymbol, curves, one_port_symbol, placed, rectangle, reference_mark
+from tellegen.drawing.schematic.symbols import OnePortSymbol, curves, placed, rectangle, reference_mark
 from tellegen.drawing.schematic.wires import Collisions, Net
 from tellegen.model.model import Element, Sketch, SketchedBranch
 from tellegen.scenes.geometry import Point, box_about
@@ -95,7 +95,7 @@ class SketchDrawing:
             return
         way = (end - start) / abs(end - start)
         offset = branch.shifts[0] * way * 1j
-        symbol = one_port_symbol(element.kind)
+        symbol = self.texts.symbol(element)
         half = symbol.length / 2 / self.unit
         centre = (start + end) / 2 + offset
         # A symbol longer than its line would reach into what lies behind the node.

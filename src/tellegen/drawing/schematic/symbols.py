@@ -253,6 +253,28 @@ def one_port_symbol(kind: ElementKind) -> OnePortSymbol:
     return _boxed()
 
 
+def can_turn(kind: ElementKind) -> bool:
+    """Whether a symbol has two ends that may stand across their line: a mass has not, nor has a force at a body."""
+    return kind.terminals == 2 and not (kind.grounded or is_load(kind) or one_port_symbol(kind).named)
+
+
+ACROSS = 8.0
+"""Between a symbol that stands across its line and the wires that lead round to its ends."""
+
+
+def turned_symbol(symbol: OnePortSymbol, angle: int) -> OnePortSymbol:
+    """A symbol across its line, its first end up (90 degrees) or down (270), with the wires that lead to its ends.
+
+    As one symbol it gets the room that it needs wherever symbols stand, and its own ends are where wires look for them.
+    """
+    sense = 1.0 if angle == 90 else -1.0
+    half, wide = symbol.length / 2, max(symbol.up, symbol.down) + ACROSS
+    quarter = placed((0.0, 0.0), (0.0, sense))
+    parts = [replace(part, outline=mapped_outline(part.outline, quarter)) for part in symbol.parts]
+    leads = (line((-s * wide, 0), (-s * wide, -s * sense * half), (0, -s * sense * half)) for s in (1, -1))
+    return OnePortSymbol(2 * wide, half, half, (*leads, *parts), symbol.letter)
+
+
 def named_block(along: float, across: float) -> OnePortSymbol:
     """A block on its line of motion, with a label of this extent inside."""
     # At least as large as the symbols beside it: a mass named m is no smaller thing than one named m_piston.

@@ -10,12 +10,22 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, final
 
 from tellegen.core.errors import TellegenError
+from tellegen.core.units import parse_unit
 from tellegen.expressions import HALF, ONE, ZERO, Expression, Macro, call, is_zero, parse, relation, symbol
 from tellegen.importing.twenty_sim.parsing import Submodel
-
-
-class NoLawError(ValueError):
-    """Equations that are no law; the text of the exception says why."""
+from tellegen.importing.twenty_sim.statements import (
+    KEPT,
+    ONE_BY_ONE,
+    Arrays,
+    NoLawError,
+    ScalarEquation,
+    Tokens,
+    assigned,
+    read_shape,
+    scalar_equations,
+    scalar_values,
+    statements,
+)
 
 
 @final
@@ -39,6 +49,32 @@ DOMAINS: dict[str, PortDomain] = {
 }
 """The domains that are read, by their words in ports."""
 
+STORAGE_UNITS = {
+    "electrical": ("F", "H"),
+    "translational": ("m/N", "kg"),
+    "rotational": ("rad/(N*m)", "kg*m^2"),
+    "hydraulic": ("m^3/Pa", "Pa*s^2/m^3"),
+    "thermal": ("J/K^2", ""),
+    "heat": ("J/K", ""),
+}
+"""The units of a linear C and of a linear I, for numbers that have none."""
+
+
+def is_mechanical(word: str) -> bool:
+    """Whether a word of a port is one of mechanics, where nodes share flows."""
+    return DOMAINS[word].name in ("translational", "rotational") if word in DOMAINS else False
+
+
+def written_unit(text: str) -> str:
+    """A unit of 20-sim in our words; empty where we have none, as then it counts nothing."""
+    words = re.sub(r"([A-Za-z])(-?\d)", r"\1^\2", text.replace(".", "*"))
+    try:
+        parse_unit(words)
+    except TellegenError:
+        return ""
+    return "" if words in ("none", "1") else words
+
+
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _SECTION = re.compile(
     r"^[ \t]*(parameters|constants|variables|externals|initialequations|code|equations|parameterrelations)\b",
@@ -46,11 +82,12 @@ _SECTION = re.compile(
 )
 _DECLARED = re.compile(
     r"(?:real|integer|boolean)\s+(?P<words>(?:(?:global|hidden|interesting|favorite|private|public)\s+)*)(?P<name>[A-Za-z_]\w*)\s*"
-    r"(?P<size>\[[^\]]*\])?\s*(?:\{(?P<unit1>[^}]*)\})?\s*(?:=\s*(?P<value>[^{;]*?))?\s*(?:\{(?P<unit>[^}]*)\})?\s*(?:[\"'][^\"']*[\"'])?\s*$"
+    r"(?P<size>\[[^\]]*\])?\s*(?:\{(?P<unit1>[^}]*)\})?\s*(?:=\s*(?P<value>[^{]*?))?\s*(?:\{(?P<unit>[^}]*)\})?\s*(?:[\"'][^\"']*[\"'])?\s*$"
 )
 _REFUSED = re.compile(
-    r"\b(for|while|repeat|switch|dll|table|interpol\w*|event\w*|timeevent|sample|next|hold|resint|dint|effortincausality|delay|tdelay)\b|\[|'"
+    r"\b(dll|table|interpol\w*|event\w*|timeevent|resint|dint|effortincausality|delay|tdelay|constraint)\b|'"
 )
+_SAMPLES = re.compile(r"\b(sampletime|sample|next|previous|hold)\b")
 LONGEST = 5000
 PRODUCT = "product of "
 """Before the name of a port: the product of all that leads to it."""
@@ -66,6 +103,15 @@ class DeclaredParameter(NamedTuple):
 
 
 @final
+class SampledValue(NamedTuple):
+    """What is sampled, its value before, and whether it is the value of the sample `before`: then it begins with the second one."""
+
+    inner: Expression
+    start: Expression | None
+    before: bool
+
+
+@final
 @dataclass(slots=True)
 class SidopsEquations:
     """The equations of a submodel: formulas by what they give, with integrals and derivatives under names of their own."""
@@ -74,6 +120,10 @@ class SidopsEquations:
     formulas: dict[str, Expression] = field(default_factory=dict)
     integrals: dict[str, tuple[Expression, Expression | None]] = field(default_factory=dict)
     slopes: dict[str, Expression] = field(default_factory=dict)
+    samples: dict[str, "SampledValue"] = field(default_factory=dict)
+    """Names of what is taken at each sample."""
+    begins: set[str] = field(default_factory=set)
+    """Names that initial equations give a value to."""
     junction: str = ""
     """0 or 1 for equations that say only what all ports share."""
     unread: dict[str, str] = field(default_factory=dict)
@@ -90,48 +140,65 @@ def read_equations(submodel: Submodel) -> SidopsEquations:
 
     Raises: NoLawError for what is no formula.
     """
-    found = SidopsEquations()
+    found, arrays = SidopsEquations(), Arrays(dict(submodel.shapes))
     text = _COMMENT.sub(" ", submodel.equations)
     marks = list(_SECTION.finditer(text))
     ends = [*(mark.start() for mark in marks[1:]), len(text)] if marks else []
-    for mark, end in zip(marks, ends, strict=True):
-        section, body = mark[1], text[mark.end() : end]
-        statements = [shown for one in _STATEMENT.findall(body) if (shown := _SAID.sub("", one.strip()))]
+    sections = [(mark[1], statements(text[mark.end() : end])) for mark, end in zip(marks, ends, strict=True)]
+    # Sizes count in equations that stand before them, too.
+    for section, listed in sections:
+        if section in ("parameters", "constants", "variables"):
+            for one, _ in listed:
+                _note_shapes(found, arrays, one)
+    for section, listed in sections:
         if section in ("parameters", "constants"):
-            for one in statements:
-                _declare(found, one)
+            for one, _ in listed:
+                _declare(found, arrays, one)
         elif section in ("code", "externals"):
             told = f"it has a section '{section}'"
-            found.unread |= dict.fromkeys((name for one in statements for name in _ASSIGNED.findall(one)), told)
+            found.unread |= dict.fromkeys((name for _, words in listed for name in assigned(words)), told)
             if section == "externals":
-                found.unread |= dict.fromkeys((name for one in statements for name in _LAST_NAME.findall(one)), told)
+                found.unread |= dict.fromkeys((name for one, _ in listed for name in _LAST_NAME.findall(one)), told)
         elif section in ("equations", "initialequations", "parameterrelations"):
             known = set(found.formulas)
-            for one in statements:
-                _read_equation(found, submodel, one)
+            for one, words in listed:
+                _read_equation(found, arrays, submodel, (one, words))
             if section == "initialequations":
                 _keep_constants(found, found.formulas.keys() - known)
+                found.begins |= found.formulas.keys() - known
     return found
 
 
-# A matrix has semicolons too; what stands in double quotes before an equation is said about it.
-_STATEMENT = re.compile(r"(?:\[[^\]]*\]|'[^']*'|\"[^\"]*\"|[^;\[\"'])+|[\[\"']")
-_SAID = re.compile(r'^\s*"[^"]*"\s*')
-_ASSIGNED = re.compile(r"\b([A-Za-z_][\w.]*)\s*=(?!=)")
 _LAST_NAME = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[[^\]]*\]|\{[^}]*\}|\([^)]*\))*$")
+_SIZED = re.compile(r"\b([A-Za-z_]\w*)\s*\[([^\]]*)\]")
 
 
-def _read_equation(found: SidopsEquations, submodel: Submodel, text: str) -> None:
-    equation = _Equation(found, submodel, text)
+def _note_shapes(found: SidopsEquations, arrays: Arrays, text: str) -> None:
+    """The sizes that a declaration tells."""
+    for name, size in _SIZED.findall(text.partition("=")[0]):
+        shape = read_shape(size)
+        if shape is None:
+            found.unread[name] = f"'{name} [{size.strip()}]' has a size that is no number, or too large"
+        elif shape != ONE_BY_ONE:
+            arrays.shapes[name] = shape
+
+
+def _read_equation(found: SidopsEquations, arrays: Arrays, submodel: Submodel, statement: tuple[str, Tokens]) -> None:
+    text, words = statement
     if text == "end":
         return
+    equation = _Equation(found, submodel, text)
     try:
-        equation.read()
+        equation.read(words, arrays)
     except NoLawError as problem:
-        names = equation.given()
+        names = [entry for name in assigned(words) for entry in (name, *equation.entries(name, arrays))]
+        if not names and ("name", "stopsimulation") in words:
+            return  # a check of its parameters
         if not names:
             raise
         # Most of what stands in a submodel is there to be looked at: it is refused where something needs it.
+        for name in names:
+            found.formulas.pop(name, None)
         found.unread |= dict.fromkeys(names, str(problem))
 
 
@@ -152,7 +219,7 @@ def _keep_constants(found: SidopsEquations, names: Iterable[str]) -> None:
         found.unread[name] = "it has initial equations that follow variables"
 
 
-def _declare(found: SidopsEquations, text: str) -> None:
+def _declare(found: SidopsEquations, arrays: Arrays, text: str) -> None:
     text = " ".join(text.split())
     several = re.fullmatch(
         r"(real|integer|boolean)((?:\s+(?:global|hidden|interesting|favorite|private|public))*)\s+(\w+(?:\s*,\s*\w+)+)\s*"
@@ -164,16 +231,34 @@ def _declare(found: SidopsEquations, text: str) -> None:
             found.parameters[name.strip()] = DeclaredParameter("", several[4] or "", "global" in several[2])
         return
     match = _DECLARED.match(re.sub(r"\s*\('[^)]*\)", "", text))
-    if match is None or match["size"]:
+    name = match["name"] if match is not None else ""
+    if name in found.unread:
+        return
+    if match is None:
         words = re.sub(r"\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|=.*$|'[^']*'", " ", text).split()
         if not words or not words[-1].isidentifier():
             raise NoLawError(f"'{text[:40]}' declares no number")
-        found.unread[words[-1]] = f"'{text[:40]}' declares no number"
+        entries = arrays.shapes.get(words[-1], ONE_BY_ONE).entries(words[-1])
+        found.unread |= dict.fromkeys((words[-1], *entries), f"'{text[:40]}' declares no number")
         return
     unit = (match["unit"] or match["unit1"] or "").strip()
-    found.parameters[match["name"]] = DeclaredParameter(
-        (match["value"] or "").strip(), unit, "global" in match["words"]
+    shape, value, shared = (
+        arrays.shapes.get(name, ONE_BY_ONE),
+        (match["value"] or "").strip(),
+        "global" in match["words"],
     )
+    if shape == ONE_BY_ONE and value.startswith("["):
+        # A matrix of one entry.
+        value = value.strip("[] ")
+    entries = shape.entries(name)
+    try:
+        texts = scalar_values(value, shape, arrays) if value and shape != ONE_BY_ONE else [value] * len(entries)
+    except NoLawError as problem:
+        found.unread |= dict.fromkeys((name, *entries), str(problem))
+        return
+    for entry, one in zip(entries, texts, strict=True):
+        found.parameters[entry] = DeclaredParameter(one, unit, shared)
+        arrays.numbers[entry] = one
 
 
 @final
@@ -182,8 +267,9 @@ class _Equation:
 
     def __init__(self, into: SidopsEquations, submodel: Submodel, text: str) -> None:
         self.into, self.submodel, self.text = into, submodel, " ".join(text.split())
+        self.starts: dict[str, Expression] = {}
 
-    def read(self) -> None:
+    def read(self, words: Tokens, arrays: Arrays) -> None:
         plain = self.text.replace(" ", "")
         if match := re.fullmatch(r"sum\(direct\((?:\w+)\.(\w+)\)\)=0", plain):
             # What is summed is not shared: flows at a 0-junction.
@@ -191,32 +277,46 @@ class _Equation:
             return
         if plain.startswith("equal(collect("):
             return
-        # A splitter gives the same to all that follow it; of a single number an elementwise product is the product.
-        text = re.sub(r"^collect\s*\(\s*(\w+)\s*\)\s*=", r"\1 =", self.text).replace(".*", "*").replace("./", "/")
-        left, equals, right = text.partition("=")
-        right = with_choices(right)
-        if not equals or _REFUSED.search(self.text) or len(self.text) > LONGEST:
+        if _REFUSED.search(self.text) or len(self.text) > LONGEST:
             raise NoLawError(f"'{self.text[:60]}' is no plain formula")
-        name = self._ports(left.strip())
-        if not re.fullmatch(r"[A-Za-z_]\w*(\.[ef])?", name) or name in self.into.formulas:
-            raise NoLawError(f"'{self.text[:60]}' gives no variable")
-        try:
-            self.into.formulas[name] = parse(self._ports(right.strip()), macros=self._macros())
-        except TellegenError as error:
-            raise NoLawError(f"'{self.text[:60]}' cannot be read: {error.what}") from error
+        equations, partial = scalar_equations(words, arrays)
+        equations = self._with_memory(equations, partial)
+        for left, right in equations:
+            name = self._ports(left)
+            if name in self.into.begins:
+                # What it begins with is no equation of the motion.
+                self.into.begins.discard(name)
+                self.into.formulas.pop(name)
+            if not re.fullmatch(r"[A-Za-z_]\w*(\.[ef])?", name) or name in self.into.formulas:
+                raise NoLawError(f"'{self.text[:60]}' gives no variable")
+            try:
+                self.into.formulas[name] = parse(self._ports(right), macros=self._macros())
+            except TellegenError as error:
+                raise NoLawError(f"'{self.text[:60]}' cannot be read: {error.what}") from error
 
-    def given(self) -> list[str]:
-        """The names that the equation gives a value to, as far as they are seen."""
-        left = self.text.partition("=")[0]
-        if _CHOICE.match(self.text):
-            return [self._ports(name) for name in _ASSIGNED.findall(self.text)]
-        if re.search(r"[^\w.\s,\[\]():]", left):
-            return []
-        # A vector of the same name is one name.
-        left = re.sub(r"(?<=\w)\s*\[[^\]]*\]", "", left)
-        names = re.findall(r"[A-Za-z_][\w.]*", left)
+    def _with_memory(self, equations: list[ScalarEquation], partial: Mapping[str, str]) -> list[ScalarEquation]:
+        """What keeps its value in one branch of a choice does so between samples, from its initial equation on.
+
+        What a choice reads before it gives it a value is the value before.
+        """
+        sampled = _SAMPLES.search(self.submodel.equations) is not None
+        kept = {name: text for name, text in partial.items() if text and sampled and name in self.into.begins}
+        for name in partial.keys() - kept.keys():
+            self.into.formulas.pop(name, None)
+            self.into.unread[name] = (
+                f"'{name}' is given in one branch of a choice alone, and keeps what was in the other"
+            )
+        if not kept:
+            return equations
+        self.starts = {name: self.into.formulas[name] for name in kept}
+        read = re.compile(rf"(?<!{KEPT}\()\b({'|'.join(kept)})\b")
+        every = [*equations, *(ScalarEquation(name, text) for name, text in kept.items())]
+        return [ScalarEquation(left, read.sub(rf"{KEPT}(\1)", right)) for left, right in every]
+
+    def entries(self, name: str, arrays: Arrays) -> list[str]:
+        """The entries of a name, with our words for efforts and flows."""
         try:
-            return [self._ports(name) for name in names if name != "collect"]
+            return [self._ports(entry) for entry in arrays.shapes.get(name, ONE_BY_ONE).entries(name)]
         except NoLawError:
             return []
 
@@ -244,16 +344,31 @@ class _Equation:
             into.integrals[name] = (inner, start)
             return symbol(name)
 
-        def slope(inner: Expression) -> Expression:
+        def slope(inner: Expression, start: Expression = ZERO) -> Expression:
             name = f"slope{len(into.slopes) + 1}"
             into.slopes[name] = inner
             return symbol(name)
 
+        def sampled(inner: Expression, start: Expression | None, before: bool) -> Expression:
+            value = SampledValue(inner, start, before)
+            known = next((name for name, held in into.samples.items() if held == value), "")
+            name = known or f"sampled{len(into.samples) + 1}"
+            into.samples[name] = value
+            return symbol(name)
+
+        def previous(inner: Expression, start: Expression | None = None) -> Expression:
+            return sampled(inner, start, before=True)
+
         same: Callable[[Expression], Expression] = lambda x: x  # noqa: E731
+        held: Callable[..., Expression] = lambda x, start=ZERO: x  # noqa: E731  what is sampled holds anyhow
         time = symbol("time")
         return {
             "int": Macro(1, 2, integral),
-            "ddt": Macro(1, 1, slope),
+            "ddt": Macro(1, 2, slope),
+            "sample": Macro(1, 1, lambda x: sampled(x, None, before=False)),
+            "previous": Macro(1, 2, previous),
+            "hold": Macro(1, 2, held),
+            KEPT: Macro(1, 1, lambda x: previous(x, self.starts[str(x)])),
             "sum": Macro(1, 1, same),
             "collect": Macro(1, 1, same),
             "direct": Macro(1, 1, same),
@@ -269,48 +384,6 @@ class _Equation:
             "ramp": Macro(1, 1, lambda start: call("max", time - start, ZERO)),
             "round": Macro(1, 1, lambda x: call("floor", x + HALF)),
         }
-
-
-_CHOICE = re.compile(r"\b(if|then|elseif|elsif|else|end)\b")
-_COMPARED = re.compile(r"[<>]|==|!=|\b(and|or|not)\b")
-
-
-def with_choices(text: str) -> str:
-    """The text with `if c then a else b end` as `if(c, a, b)`.
-
-    >>> with_choices("2*if x < 0 then -1 elseif late then 3 else 1 end")
-    '2*if(x < 0, -1, if(late != 0, 3, 1))'
-
-    Raises: NoLawError for a choice without an end.
-    """
-    pieces = [*_CHOICE.split(text), ""]
-    at = 0
-
-    def read(stops: tuple[str, ...]) -> str:
-        """Up to one of these words."""
-        nonlocal at
-        found = pieces[at]
-        while (word := pieces[at + 1]) not in stops:
-            if word != "if":
-                raise NoLawError(f"'{text.strip()[:60]}' is no plain formula")
-            at += 2
-            found += choice() + pieces[at]
-        return found.strip() if stops[0] else found
-
-    def choice() -> str:
-        nonlocal at
-        condition = read(("then",)).replace("<>", "!=")
-        at += 2
-        first = read(("elseif", "elsif", "else"))
-        word = pieces[at + 1]
-        at += 2
-        second = choice() if word != "else" else read(("end",))
-        if word == "else":
-            at += 2
-        condition = condition if _COMPARED.search(condition) else f"{condition} != 0"
-        return f"if({condition}, {first}, {second})"
-
-    return read(("",))
 
 
 @final
@@ -340,6 +413,8 @@ def one_port(found: SidopsEquations, port: str) -> PortLaw:
     other = flow if gives == effort else effort
     formula = _eliminated(found, found.formulas[gives], {effort, flow})
     memories = formula.free_symbols & (found.integrals.keys() | found.slopes.keys())
+    if formula.free_symbols & found.samples.keys():
+        raise NoLawError("its effort or flow is sampled")
     if not memories:
         if gives in formula.free_symbols:
             raise NoLawError("its equation gives a variable by itself")
@@ -439,6 +514,6 @@ def _eliminated(found: SidopsEquations, formula: Expression, kept: set[str]) -> 
     raise NoLawError("its equations go round")
 
 
-def in_terms_of(found: SidopsEquations, name: str) -> Expression:
-    """What an integral is of, its variables eliminated down to ports and parameters."""
-    return _eliminated(found, found.integrals[name][0], set())
+def in_terms_of(found: SidopsEquations, formula: Expression) -> Expression:
+    """What an integral or a sample is of, its variables eliminated down to ports and parameters."""
+    return _eliminated(found, formula, set())

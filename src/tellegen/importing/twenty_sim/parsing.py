@@ -16,13 +16,14 @@ from tellegen.core.files import MAX_BYTES, failure_reason, read_bytes
 from tellegen.core.union_find import UnionFind
 from tellegen.importing import rules as importing_rules
 from tellegen.importing.twenty_sim import rules
+from tellegen.importing.twenty_sim.statements import ONE_BY_ONE, Shape, read_shape
 
 MOST_LEVELS = 40
 MOST_SUBMODELS = 50_000
 MOST_XML_LEVELS = 100
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<string>'[^']*'|\"[^\"]*\")|(?P<name>[A-Za-z_]\w*)|(?P<number>-?\d+\.?\d*(?:[eE][+-]?\d+)?)|(?P<sign>=>|<=|->|<-|.))",
+    r"\s*(?:(?P<string>'[^']*'|\"[^\"]*\")|(?P<name>[A-Za-z_]\w*)|(?P<number>-?\d+\.?\d*(?:[eE][+-]?\d+)?)|(?P<sign>\|=>|=>\||<=\||\|<=|=>|<=|->|<-|.))",
     re.S,
 )
 _END_OF_EQUATIONS = re.compile(r"implementation_end\s*;")
@@ -33,7 +34,10 @@ _LIBRARY = re.compile(r"<LibraryPath>([^<]*)</LibraryPath>")
 
 @final
 class SidopsPort(NamedTuple):
-    """A port: `domain` is its word ('signal' for a signal), `shape` psi (one end), delta (two) or empty, `way` in, out or none."""
+    """A port: `domain` is its word ('signal' for a signal), `shape` psi (one end), delta (two) or empty, `way` in, out or none.
+
+    A vector of signals is a port for each of its entries; `sized` are those of efforts and flows, and sizes that are no numbers.
+    """
 
     name: str
     domain: str
@@ -65,18 +69,23 @@ class Submodel:
     implementation: str = ""
     equations: str = ""
     ports: dict[str, SidopsPort] = field(default_factory=dict)
+    shapes: dict[str, Shape] = field(default_factory=dict)
     inside: dict[str, "Submodel"] = field(default_factory=dict)
     wires: list[PortWire] = field(default_factory=list)
 
 
 @final
 class TwentySimFile(NamedTuple):
-    """What a file says: the model, the initial values and parameters of its first experiment by path, and its end."""
+    """What a file says: the model, the initial values and parameters of its first experiment by path, and its end.
+
+    `periods` are those of its sampled systems, in s.
+    """
 
     model: Submodel
     initial: dict[str, str]
     parameters: dict[str, str]
     until: str
+    periods: tuple[str, ...] = ()
 
 
 def read_file(path: FilePath) -> TwentySimFile:
@@ -103,7 +112,7 @@ def read_file(path: FilePath) -> TwentySimFile:
     if not text.strip():
         raise _wrong(path, 1, "there is no model in the file", "save it with 20-sim 4 or 5")
     model = _Parser(path, text, found.line).model()
-    return TwentySimFile(model, found.initial, found.parameters, found.until)
+    return TwentySimFile(model, found.initial, found.parameters, found.until, tuple(dict.fromkeys(found.periods)))
 
 
 def _wrong(path: FilePath, line: int, what: str, fix: str) -> TellegenError:
@@ -120,6 +129,7 @@ class _Xml:
         self.initial: dict[str, str] = {}
         self.parameters: dict[str, str] = {}
         self.line = 1
+        self.periods: list[str] = []
         self._open: list[str] = []
         self._texts: dict[str, str] = {}
         self._pieces: list[str] = []
@@ -169,6 +179,8 @@ class _Xml:
             self.sidops = text
         elif name in ("Name", "Value", "Unit"):
             self._texts[name] = text.strip()
+        elif name == "TimeInterval" and self._open and self._open[-1] == "DiscreteSystem":
+            self.periods.append(text.strip())
         elif name == "FinishTime" and not self.until:
             self.until = text.strip()
         elif name == "Variable" and self._open and "Value" in self._texts:
@@ -321,7 +333,14 @@ class _Parser:
         shape = next((word for word in ("psi", "delta") if word in words), "")
         way = next((word for word in ("in", "out") if word in words), "none")
         domain = next((word for word in names[:-1] if word not in _NO_DOMAINS), "signal")
-        into.ports[names[-1]] = SidopsPort(names[-1], domain, shape, way, size not in ("", "1", "1,1"))
+        found = ONE_BY_ONE if size == "" else read_shape(size)
+        name = names[-1]
+        if domain != "signal" or found is None:
+            into.ports[name] = SidopsPort(name, domain, shape, way, found != ONE_BY_ONE)
+            return
+        if found != ONE_BY_ONE:
+            into.shapes[name] = found
+        into.ports |= {entry: SidopsPort(entry, domain, shape, way, False) for entry in found.entries(name)}
 
     def _skip_figures(self) -> None:
         """Pictures: groups inside each other; `end` alone closes, elsewhere it is an arrow head."""
@@ -351,7 +370,17 @@ class _Parser:
             version.equations += self.source[self.at : found.start()]
             self.at = found.end()
             if name == active:
-                for word in ("type", "knot", "library", "implementation", "equations", "ports", "inside", "wires"):
+                for word in (
+                    "type",
+                    "knot",
+                    "library",
+                    "implementation",
+                    "equations",
+                    "ports",
+                    "shapes",
+                    "inside",
+                    "wires",
+                ):
                     setattr(into, word, getattr(version, word))
 
     def _implementation(self, into: Submodel) -> None:
@@ -404,6 +433,8 @@ class _Parser:
         line = self._line()
         tail, sign, head = self._wire_end(), self._next()[1], self._wire_end()
         self._statement()
+        # A stroke is the causality that 20-sim found, or that its user wants.
+        sign = sign.replace("|", "")
         if sign not in ("=>", "<=", "->", "<-"):
             raise self._error(f"'{sign}' joins no ports")
         if sign.startswith("<"):
@@ -520,30 +551,36 @@ def _walk(flat: FlatModel, model: Submodel, path: Path, file: str) -> Iterator[t
         else:
             flat.components[*path, name] = inner
     for wire in model.wires:
-        tail, head = (_end(flat, model, path, end, wire, file) for end in (wire.tail, wire.head))
-        yield tail, head, wire.signal
+        tails, heads = (_ends(model, path, end, wire, file) for end in (wire.tail, wire.head))
+        if len(tails) != len(heads):
+            what = f"a connection leads from {len(tails)} signals to {len(heads)}, to '{_shown(wire.head)}'"
+            fix = "save the model again with 20-sim 4 or 5"
+            raise rules.WRONG_FILE.error(what, fix=fix, place=Place(file, wire.line, 1))
+        yield from ((tail, head, wire.signal) for tail, head in zip(tails, heads, strict=True))
 
 
-def _end(flat: FlatModel, model: Submodel, path: Path, end: tuple[str, str], wire: PortWire, file: str) -> PortEnd:
+def _ends(model: Submodel, path: Path, end: tuple[str, str], wire: PortWire, file: str) -> list[PortEnd]:
+    """The end of a connection; of a vector of signals one for each entry."""
     name, port = end
     owner = model if not name else model.inside.get(name)
     at = path if not name else (*path, name)
     if owner is not None:
+        if port in owner.shapes:
+            return [PortEnd(at, entry) for entry in owner.shapes[port].entries(port)]
         if port in owner.ports:
-            return PortEnd(at, port)
+            return [PortEnd(at, port)]
         base, _, side = port.rpartition("_")
         if base in owner.ports and side in ("high", "low"):
-            return PortEnd(at, base, side)
+            return [PortEnd(at, base, side)]
         # A junction calls its ports as its bonds want them.
         if owner.knot and len(owner.ports) and not wire.signal:
-            return PortEnd(at, next(iter(owner.ports)))
-    what = _nowhere(end)
+            return [PortEnd(at, next(iter(owner.ports)))]
+    what = f"a connection leads to '{_shown(end)}', which there is not"
     raise rules.WRONG_FILE.error(what, fix="save the model again with 20-sim 4 or 5", place=Place(file, wire.line, 1))
 
 
-def _nowhere(end: tuple[str, str]) -> str:
-    shown = "\\".join(word for word in end if word)
-    return f"a connection leads to '{shown}', which there is not"
+def _shown(end: tuple[str, str]) -> str:
+    return "\\".join(word for word in end if word)
 
 
 def _number_nodes(flat: FlatModel, joined: list[PowerWire]) -> None:

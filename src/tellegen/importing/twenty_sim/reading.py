@@ -12,7 +12,6 @@ from tellegen.core.domains import DOMAINS as OUR_DOMAINS
 from tellegen.core.domains import Domain
 from tellegen.core.errors import DescriptionError, Finding, Place, TellegenError
 from tellegen.core.names import did_you_mean
-from tellegen.core.units import parse_unit
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, parse, symbol, to_text
 from tellegen.importing import rules as importing_rules
 from tellegen.importing.imported import GivenNames, Imported
@@ -20,18 +19,21 @@ from tellegen.importing.twenty_sim import rules
 from tellegen.importing.twenty_sim.laws import (
     DOMAINS,
     PRODUCT,
+    STORAGE_UNITS,
     DeclaredParameter,
-    NoLawError,
     PortLaw,
     SidopsEquations,
     TwoPortLaw,
     in_terms_of,
+    is_mechanical,
     one_port,
     read_equations,
     signal_formula,
     two_port,
+    written_unit,
 )
 from tellegen.importing.twenty_sim.parsing import FlatModel, Path, PortEnd, Submodel, TwentySimFile, flatten, read_file
+from tellegen.importing.twenty_sim.statements import NoLawError
 from tellegen.notations.yaml.writing import quoted, sentence_text, tree_text
 
 MOST_FINDINGS = 50
@@ -54,17 +56,6 @@ def read_twenty_sim(path: FilePath, name: str, *, domain_of: Sequence[str] = ())
         domains[key.strip()] = word
     writer = _Writer(read_file(path), str(path), domains)
     return Imported(writer.text(path.stem), findings=tuple(writer.warnings))
-
-
-STORAGE_UNITS = {
-    "electrical": ("F", "H"),
-    "translational": ("m/N", "kg"),
-    "rotational": ("rad/(N*m)", "kg*m^2"),
-    "hydraulic": ("m^3/Pa", "Pa*s^2/m^3"),
-    "thermal": ("J/K^2", ""),
-    "heat": ("J/K", ""),
-}
-"""The units of a linear C and of a linear I, for numbers that have none."""
 
 
 @final
@@ -170,7 +161,7 @@ class _Writer:
             powers = [port for port in component.ports.values() if port.domain in DOMAINS]
             if len(powers) != 1 or powers[0].shape != "psi" or component.knot:
                 continue
-            across = f"{powers[0].name}.{'f' if _is_mechanical(powers[0].domain) else 'e'}"
+            across = f"{powers[0].name}.{'f' if is_mechanical(powers[0].domain) else 'e'}"
             formula = self.read[path].formulas.get(across)
             if formula is not None and is_zero(formula):
                 self.references.add(self.flat.nodes[PortEnd(path, powers[0].name)])
@@ -184,7 +175,7 @@ class _Writer:
             port = self.flat.port(end)
             knots = [e.path for e, n in self.flat.nodes.items() if n == number and self._is_node(e.path)]
             name = self.item[knots[0]] if knots else self.names.give(f"n_{len(self.node_items) + 1}", "n")
-            self.kinds[name] = "1" if _is_mechanical(port.domain) else "0"
+            self.kinds[name] = "1" if is_mechanical(port.domain) else "0"
             self.node_items[number] = name
         name = self.node_items[number]
         self._tell_domain(name, self.flat.port(end).domain)
@@ -275,7 +266,7 @@ class _Writer:
         elif shape == "delta":
             high, low = (self._node(PortEnd(path, port, side)) for side in ("high", "low"))
             domain = self.flat.components[path].ports[port].domain
-            between = self._junction("0" if _is_mechanical(domain) else "1", f"{self.item[path]}_{port}")
+            between = self._junction("0" if is_mechanical(domain) else "1", f"{self.item[path]}_{port}")
             self._tell_domain(between, domain)
             self.bonds.append((item, between) if gives else (between, item))
             bonds = [(low, between), (between, high)] if gives else [(high, between), (between, low)]
@@ -464,6 +455,8 @@ class _Writer:
                 bare &= _NUMBER.fullmatch(self.parameters[parameter]) is not None
             elif name == "time":
                 changed[name] = symbol("seconds_now")
+            elif name == "sampletime":
+                changed[name] = parse(self._period().partition(" ")[0])
             elif name in self._signal_ports(path):
                 changed[name] = self._driven(path, name)
             elif name.startswith(PRODUCT) and name.removeprefix(PRODUCT) in self._signal_ports(path):
@@ -494,7 +487,7 @@ class _Writer:
         number = _NUMBER.match(text)
         unit = text[number.end() :].strip() if number is not None else ""
         if number is not None and re.fullmatch(r"[A-Za-z0-9./*^()-]*", unit) and not re.match(r"[-*/^(]", unit):
-            return f"{number[0]} {_unit(unit)}".strip()
+            return f"{number[0]} {written_unit(unit)}".strip()
         try:
             return self._formula(owner, parse(re.sub(r"\s[A-Za-z][\w./]*$", "", text)))
         except TellegenError:
@@ -541,7 +534,7 @@ class _Writer:
 
     def _signal(self, path: Path, component: Submodel, port: str) -> None:
         found, name = self.read[path], self._signal_name(PortEnd(path, port))
-        power = {f"{p.name}.{x}" for p in component.ports.values() if p.domain != "signal" for x in "ef"}
+        power = self._power_names(path)
         formula = signal_formula(found, port, power)
         if found.junction in ("0", "1") and not formula.free_symbols - power:
             self.variables.setdefault(f"{self.item[path]}.shared", self.names.give(f"{name}_", "v"))
@@ -550,9 +543,49 @@ class _Writer:
         if formula.free_symbols & found.slopes.keys():
             raise NoLawError("it takes a derivative")
         changed = {one: self._power_variable(path, one) for one in formula.free_symbols & power}
-        changed |= {one: self._integral(path, one, name) for one in formula.free_symbols & found.integrals.keys()}
+        changed |= self._kept(path, formula, name)
         if name not in self.signals:
             self.signals[name] = self._formula(path, formula.substitute(changed))
+
+    def _kept(self, path: Path, formula: Expression, asked: str) -> dict[str, Expression]:
+        """The signals of the integrals and samples that a formula reads."""
+        found = self.read[path]
+        changed = {one: self._integral(path, one, asked) for one in formula.free_symbols & found.integrals.keys()}
+        changed |= {one: self._sample(path, one, asked) for one in formula.free_symbols & found.samples.keys()}
+        return changed
+
+    def _sample(self, path: Path, memory: str, asked: str) -> Expression:
+        """The signal of what a component samples. Samples of one instant read what was before it, which for the value of the sample
+        before is that value."""
+        key = f"sample {path} {memory}"
+        if key in self.variables:
+            return symbol(self.variables[key])
+        found = self.read[path]
+        name = self.variables[key] = self.names.give(f"{asked}_sample", "s")
+        value = found.samples[memory]
+        inner = in_terms_of(found, value.inner)
+        power = self._power_names(path)
+        if inner.free_symbols & found.slopes.keys():
+            raise NoLawError("it takes a derivative")
+        changed = {one: self._power_variable(path, one) for one in inner.free_symbols & power}
+        changed |= self._kept(path, inner, asked)
+        variable = next((one for one, e in found.formulas.items() if e is symbol(memory)), "")
+        line: dict[str, object] = {"sample": self._formula(path, inner.substitute(changed)), "every": self._period()}
+        line |= {"offset": self._period()} if value.before else {}
+        self.signals[name] = line | self._initial(path, variable, value.start)
+        return symbol(name)
+
+    def _period(self) -> str:
+        """How often samples are taken."""
+        periods = self.file.periods
+        if len(periods) != 1 or not _NUMBER.fullmatch(periods[0]) or float(periods[0]) <= 0:
+            told = "no experiment tells how often" if not periods else "not all of them equally often"
+            raise NoLawError(f"it takes samples, and {told}")
+        return f"{periods[0]} s"
+
+    def _power_names(self, path: Path) -> set[str]:
+        ports = self.flat.components[path].ports.values()
+        return {f"{port.name}.{x}" for port in ports if port.domain != "signal" for x in "ef"}
 
     def _integral(self, path: Path, memory: str, asked: str) -> Expression:
         """The signal of an integral of a component, written once; the signal `asked` reads it, or another integral."""
@@ -567,12 +600,12 @@ class _Writer:
             name = self.names.give(f"{asked}_integral", "s")
         # Named before it is read: integrals may stand in each other.
         self.variables[key] = name
-        inner = in_terms_of(found, memory)
+        inner = in_terms_of(found, found.integrals[memory][0])
         if inner.free_symbols & found.slopes.keys():
             raise NoLawError("it takes a derivative")
-        power = {f"{p.name}.{x}" for p in ports.values() if p.domain != "signal" for x in "ef"}
+        power = self._power_names(path)
         changed = {one: self._power_variable(path, one) for one in inner.free_symbols & power}
-        changed |= {one: self._integral(path, one, asked) for one in inner.free_symbols & found.integrals.keys()}
+        changed |= self._kept(path, inner, asked)
         start = self._initial(path, variable, found.integrals[memory][1])
         self.signals[name] = {"integral": self._formula(path, inner.substitute(changed)), **start}
         return symbol(name)
@@ -645,20 +678,6 @@ class _Writer:
             return f"{kind}:{item}"
         variable = self.variables.get(f"{item}.shared")
         return f"{kind}:{item} ({', '.join(filter(None, (variable, regions[item])))})"
-
-
-def _is_mechanical(word: str) -> bool:
-    return DOMAINS[word].name in ("translational", "rotational") if word in DOMAINS else False
-
-
-def _unit(text: str) -> str:
-    """A unit of 20-sim in our words; empty where we have none, as then it counts nothing."""
-    words = re.sub(r"([A-Za-z])(-?\d)", r"\1^\2", text.replace(".", "*"))
-    try:
-        parse_unit(words)
-    except TellegenError:
-        return ""
-    return "" if words in ("none", "1") else words
 
 
 def _section(name: str, lines: dict[str, str], *, plain: bool = False) -> str:

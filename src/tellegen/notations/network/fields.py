@@ -204,6 +204,16 @@ class _PortLaw(NamedTuple):
     column: int
 
 
+def initial_value(
+    context: ReadingContext, kind: ElementKind, text: Scalar, law: FieldLaw, subject: str
+) -> tuple[Expression, bool]:
+    """The initial value of a member of a field, and whether it is what the member holds."""
+    # What is held decides the outputs of an energy, so that one of them alone decides nothing; a unit tells which is meant.
+    held = law.energy is not None and context.dimension_of_text(text) == _stored(kind)
+    wanted = _stored(kind) if held else _power(kind.domain, kind.side)
+    return context.checked_quantity(text, wanted, subject).expression, held
+
+
 @final
 class FieldReader:
     """Reads the law of one field; `key` is its name, `kinds` are those of its ports."""

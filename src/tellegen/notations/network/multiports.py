@@ -13,7 +13,6 @@ from typing import NoReturn, TypeGuard, final
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.errors import Rule
 from tellegen.core.names import did_you_mean
-from tellegen.core.units import parse_unit
 from tellegen.elements import KINDS, ElementKind, multiport_kind
 from tellegen.expressions import Expression, is_zero, symbol
 from tellegen.model.dimensions import Measure
@@ -22,7 +21,7 @@ from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import NamePattern, NotWholeError, ReadingContext, name_at
 from tellegen.notations.network import keys, rules
-from tellegen.notations.network.fields import ENERGY, LAWS, MATRIX, FieldLaw, FieldReader
+from tellegen.notations.network.fields import ENERGY, LAWS, MATRIX, FieldLaw, FieldReader, initial_value
 from tellegen.notations.network.repetition import OUTSIDE, copies_of, read_ranges
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
@@ -184,12 +183,7 @@ class _MultiportLine:
                 self._refuse(notations_rules.VARIABLE_TWICE, self.key, what, fix, self.key.text)
         if not initial:
             return None, False
-        domain, subject = kind.domain, f"an entry of {self.key.text}"
-        outputs, contents = (parse_unit(v.unit).dimension for v in (domain.power(kind.side), domain.energy(kind.side)))
-        # What is held decides the outputs of an energy, so that one of them alone decides nothing; a unit tells which is meant.
-        held = law.energy is not None and self.context.dimension_of_text(initial[k]) == contents
-        found = self.context.checked_quantity(initial[k], contents if held else outputs, subject)
-        return found.expression, held
+        return initial_value(self.context, kind, initial[k], law, f"an entry of {self.key.text}")
 
     def _field_kinds(self) -> list[ElementKind]:
         """The kind of each port: all the same, or as `kinds` says."""

@@ -19,7 +19,7 @@ from tellegen.model.laws import Multiport
 from tellegen.model.model import Element, Parameter
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.network.fields import FieldReader
+from tellegen.notations.network.fields import FieldLaw, FieldReader, initial_value
 from tellegen.notations.network.keys import SIDES, variable_words
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.pog import ladder, rules
@@ -72,14 +72,14 @@ class FieldEmitter:
         law = reader.laws(_listed(item.laws)) if item.laws else reader.matrix_of(item.matrix)
         names = [dict(found) for found in variables]
         self._choose(kinds, names)
-        starts, preferred = self._initial(kinds), self._preferred(kinds)
+        starts, preferred = self._initial(kinds, law), self._preferred(kinds)
         for lane, chosen in enumerate(names, start=1):
             for name in chosen.values():
                 owner = context.variables.setdefault(name, member := f"{self.name}[{lane}]")
                 if owner is not member:
                     what, rule = f"{owner} and {member} both name a variable '{name}'", notations_rules.VARIABLE_TWICE
                     raise context.error(rule, item.name, what, fix="choose another name", where=self.name)
-        reader.add(law, ends, names, starts, preferred)
+        reader.add(law, ends, names, [s for s, _ in starts], preferred, [held for _, held in starts])
 
     def _kind(self, domain: Domain, way: ladder.Way) -> ElementKind:
         word = self.item.word
@@ -113,8 +113,15 @@ class FieldEmitter:
                     fix = f"make its entries ({i + 1},{j + 1}) and ({j + 1},{i + 1}) opposite, or write what loses as elements"
                     raise context.error(rules.BAD_LETTER, item.name, what, fix=fix, where=self.name)
         # Its lower half K is told by one port of a lane and answered by another: S = K - K^T, where K^T is how conjugates pass.
-        rows = [i for i in lanes if any(S[i][j].expression is not ZERO for j in range(i))]
-        columns = [j for j in lanes if any(S[i][j].expression is not ZERO for i in range(j + 1, len(lanes)))]
+        rows = [i for i in lanes if not is_zero_row([S[i][j].expression for j in range(i)])]
+        columns = [j for j in lanes if not is_zero_row([S[i][j].expression for i in range(j + 1, len(lanes))])]
+        if not rows:
+            what = f"the matrix of '{self.name}' is zero"
+            raise context.error(
+                rules.LOOSE_CONNECTION, item.name, what, fix="remove it: it joins nothing", where=self.name
+            )
+        # What a through variable passes without an across variable is a short.
+        rows += [i for i in lanes if told[i] == "through" and i not in (*rows, *columns)]
         ports: list[tuple[str, str, str]] = []
         for lane in (*columns, *rows):
             here, there = ends[lane]
@@ -146,12 +153,12 @@ class FieldEmitter:
                 if text.text != ladder.NONE:
                     names[lane][side] = self.context.name(text, "a variable")
 
-    def _initial(self, kinds: list[ElementKind]) -> list[Expression | None]:
+    def _initial(self, kinds: list[ElementKind], law: FieldLaw) -> Sequence[tuple[Expression | None, bool]]:
         if not self.item.initial:
-            return [None] * len(kinds)
+            return [(None, False)] * len(kinds)
         self._check_count(self.item.initial, len(kinds), "initial values")
         subject, pairs = f"an initial value of {self.name}", zip(self.item.initial, kinds, strict=True)
-        return [self.context.checked_quantity(t, _power(k.domain, k.side), subject).expression for t, k in pairs]
+        return [initial_value(self.context, kind, text, law, subject) for text, kind in pairs]
 
     def _preferred(self, kinds: list[ElementKind]) -> list[Side | None]:
         """What the members should decide, where causality has a choice: integral or derivative, or a power variable."""

@@ -36,12 +36,16 @@ from tellegen.notations.yaml.document import Node, Scalar
 @final
 @dataclass(slots=True, eq=False)
 class _NamedSection:
-    """A section between elements: the nodes and domains of its lanes, and which elements lie behind it, by their numbers."""
+    """A section between elements: the nodes and domains of its lanes, and which elements lie behind it, by their numbers.
+
+    `taken` are the names that the blocks beside it have from it already, lane by lane.
+    """
 
     section: LadderSection
     nodes: tuple[str, ...]
     domains: tuple[Domain, ...]
     begin: int
+    taken: tuple[tuple[str, ...], ...] = ()
     end: int = 0
 
 
@@ -94,7 +98,8 @@ class _Naming:
             for lane, (node, domain) in enumerate(zip(named.nodes, named.domains, strict=True)):
                 for side in SIDES:
                     text, place = named.section.variable(side, lane), _Place(named, self._settled(node), domain, side)
-                    if text.text == NONE:
+                    # At an end that is a reference no path leads back to the block that took the name.
+                    if text.text == NONE or (place.node in REFERENCES and text.text in named.taken[lane]):
                         continue
                     terms = self._equal(place)
                     if text.text in self.owners:
@@ -431,7 +436,7 @@ class _Walk:
         position = 0
         for part in self.work:
             if isinstance(part, ladder.LadderSection):
-                named.append(self._named_section(part))
+                named.append(self._named_section(part, position))
                 continue
             if isinstance(part, ladder.LadderBlock):
                 self._elaborate(part, position)
@@ -444,14 +449,16 @@ class _Walk:
         for section in named:
             section.end = len(self.context.elements)
 
-    def _named_section(self, section: ladder.LadderSection) -> _NamedSection:
+    def _named_section(self, section: ladder.LadderSection, position: int) -> _NamedSection:
         """A section where the walk has got to, for its names when all elements are there."""
         place = self.place[id(section)]
         near = next((p for p in (*self.work[place + 1 :], *self.work[:place][::-1]) if p in self.strong), section)
         before = isinstance(near, ladder.LadderConnection) and near in self.work[:place]
         stage = self.stages.behind(near) if before else self.stages.of(near)  # type: ignore[arg-type]
         domains = tuple(stage.domain(lane) for lane in range(stage.width))
-        found = _NamedSection(section, tuple(self.lanes), domains, len(self.context.elements))
+        beside = (position - 1, position)
+        taken = tuple(tuple(self.names.get((at, lane), "") for at in beside) for lane in range(stage.width))
+        found = _NamedSection(section, tuple(self.lanes), domains, len(self.context.elements), taken)
         self.emitter.sections.append(found)
         return found
 
@@ -486,7 +493,9 @@ class _Walk:
             series = isinstance(first, ladder.LadderBlock | ladder.LadderBranch) and first.lane_way(lane) == "series"
             self.lanes.append(stage.domain(lane).reference if side is None and series else self.emitter.fresh())
             if side is not None and section is not None:
-                self._source(section, side, stage, lane, {})
+                # The block names its shared variable; where a source imposes that one, the other name is the source's.
+                shared = isinstance(first, ladder.LadderBlock) and side == ladder.given_side(first.lane_way(lane))
+                self._source(section, side, stage, lane, self._conjugate(section, side, lane) if shared else {})
 
     def _finish(self, section: ladder.LadderSection | None) -> None:
         last = self.strong[-1] if self.strong else None
@@ -498,11 +507,15 @@ class _Walk:
         for lane in range(stage.width):
             side = None if section is None else lanes.imposed_side(section, last, lane)
             if side is not None and section is not None:
-                conjugate = section.variable(other_side(side), lane).text
-                free = conjugate not in self.context.variables and conjugate != ladder.NONE
-                self._source(section, side, stage, lane, {other_side(side): conjugate} if free else {})
+                self._source(section, side, stage, lane, self._conjugate(section, side, lane))
             elif isinstance(last, ladder.LadderBlock | ladder.LadderBranch) and last.lane_way(lane) == "series":
                 self.emitter.grounded[self.lanes[lane]] = stage.domain(lane).reference
+
+    def _conjugate(self, section: ladder.LadderSection, side: Side, lane: int) -> dict[str, str]:
+        """The name of what answers a source, where nothing else has it."""
+        name = section.variable(other_side(side), lane).text
+        free = name not in self.context.variables and name != ladder.NONE
+        return {other_side(side): name} if free else {}
 
     def _source(
         self, section: ladder.LadderSection, side: Side, stage: lanes.LaneStage, lane: int, variables: dict[str, str]

@@ -182,10 +182,10 @@ static TG_INLINE void tg_climb(tg_work *w, int q, tg_wide node[TG_NODES][TG_N_TO
     any = 0;
     TG_SOME if (goes[l]) {
       const double a = x1[l] - x0[l], b = x1[l] - x2[l], bend = a * (v1[l] - v2[l]) - b * (v1[l] - v0[l]);
-      const double x = bend > 0.0 ? x1[l] - 0.5 * (a * a * (v1[l] - v2[l]) - b * b * (v1[l] - v0[l])) / bend : -1.0;
-      const double high = v0[l] * (x - x1[l]) * (x - x2[l]) / ((x0[l] - x1[l]) * (x0[l] - x2[l])) +
-                          v1[l] * (x - x0[l]) * (x - x2[l]) / ((x1[l] - x0[l]) * (x1[l] - x2[l])) +
-                          v2[l] * (x - x0[l]) * (x - x1[l]) / ((x2[l] - x0[l]) * (x2[l] - x1[l]));
+      const double x = bend > 0.0 ? x1[l] - tg_over(0.5 * (a * a * (v1[l] - v2[l]) - b * b * (v1[l] - v0[l])), bend) : -1.0;
+      const double high = tg_over(v0[l] * (x - x1[l]) * (x - x2[l]), (x0[l] - x1[l]) * (x0[l] - x2[l])) +
+                          tg_over(v1[l] * (x - x0[l]) * (x - x2[l]), (x1[l] - x0[l]) * (x1[l] - x2[l])) +
+                          tg_over(v2[l] * (x - x0[l]) * (x - x1[l]), (x2[l] - x0[l]) * (x2[l] - x1[l]));
       goes[l] = x > x0[l] && x < x2[l] && x != x1[l] && high > w->best[q][l] + 1e-14 * fabs(w->best[q][l]);
       if (goes[l]) w->x[l] = x;
       any |= goes[l];
@@ -355,7 +355,7 @@ static TG_INLINE void tg_first_steps(const tg_lanes *a, tg_work *w) {
         size = y > size ? y : size;
         slope = f > slope ? f : slope;
       }
-      const double found = size < 1e-5 || slope < 1e-5 ? 1e-6 * span[l] : 0.01 * size / slope;
+      const double found = size < 1e-5 || slope < 1e-5 ? 1e-6 * span[l] : tg_over(0.01 * size, slope);
       const double least = 1e3 * tg_gap(w->t[l]), more = found > least ? found : least;
       h[l] = more < span[l] ? more : span[l];
     }
@@ -370,11 +370,11 @@ static TG_INLINE void tg_first_steps(const tg_lanes *a, tg_work *w) {
       most = larger > most ? larger : most;
       sum += w->k[TG_STAGES][i][l] * 0.0;
     }
-    const float share = (float)(0.01 / (most > 1e-30 ? most : 1e-30));
+    const float share = (float)tg_over(0.01, most > 1e-30 ? most : 1e-30);
     const double by = most <= 1e-15 ? (1e-6 * span[l] > 1e-3 * h[l] ? 1e-6 * span[l] : 1e-3 * h[l]) :
       (double)tg_rough_power(tg_rough_log(share) * (1.0f / TG_ORDER));
     const double longest = 100.0 * h[l] < by ? 100.0 * h[l] : by, in = longest < span[l] ? longest : span[l];
-    const double found = sum == 0.0 ? in : h[l] / 100.0;
+    const double found = sum == 0.0 ? in : 0.01 * h[l];
     /* After a break the step before it is a guide, too. */
     const double near = w->next[l] < found ? w->next[l] : found, after = near > 0.01 * w->next[l] ? near : 0.01 * w->next[l];
     w->next[l] = w->fresh[l] == 2 ? found : w->fresh[l] == 1 ? after : w->next[l];
@@ -478,10 +478,9 @@ static TG_INLINE void tg_judge(const tg_lanes *a, tg_work *w) {
 #endif
     /* In a step over a bend errors of all orders are of a like size, fall with its square, and may be small by chance in any estimate. */
     const double error = (bent[l] ? TG_BENT * rough : smooth) * w->step[l] / TG_SHARE;
-    const float order = bent[l] ? 2.0f : TG_ORDER;
     const int known = none[l] == 0.0 && error < 1e30;
     const float e = tg_rough_log((float)(error > 1e-10 ? (error < 1e30 ? error : 1e30) : 1e-10));
-    const float shrunk = TG_CAUTION * tg_rough_power(-e / order), less = known ? (shrunk > 0.2f ? shrunk : 0.2f) : 0.25f;
+    const float shrunk = TG_CAUTION * tg_rough_power(-e * (bent[l] ? 0.5f : 1.0f / TG_ORDER)), less = known ? (shrunk > 0.2f ? shrunk : 0.2f) : 0.25f;
     const float grown = TG_CAUTION * tg_rough_power(TG_PI_SHARE * w->old[l] - (1.0f / TG_ORDER - TG_PI_PART * TG_PI_SHARE) * e);
     const float most = w->rejected[l] ? 1.0f : 6.0f, kept = grown > 0.333f ? grown : 0.333f, more = kept < most ? kept : most;
     const int good = known && error <= 1.0;
@@ -535,7 +534,7 @@ TG_ENTRY void tg_run_lanes(TG_LANES *shared) {
       TG_SOME {
         const double reached = w->ends[l] ? w->stop[l] : w->t[l] + w->step[l];
         const int wants = w->good[l] && w->due[l] <= reached;
-        w->x[l] = wants ? (w->due[l] - w->t[l]) / w->step[l] : 1.0;
+        w->x[l] = wants ? tg_over(w->due[l] - w->t[l], w->step[l]) : 1.0;
         any |= wants;
       }
       if (!any) break;

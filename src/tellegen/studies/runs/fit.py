@@ -29,7 +29,7 @@ from tellegen.results.files import write_atomically
 from tellegen.results.units import behind_number
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.fit_problem import Bounds, FitProblem, FreeName, RecordProblem, fitted_model
-from tellegen.studies.runs.measurements import MeasuredRecord, record, smoothness
+from tellegen.studies.runs.measurements import records_of, smoothness
 from tellegen.studies.runs.model_runs import RunSettings
 from tellegen.studies.runs.table import shares_drawn
 
@@ -124,11 +124,12 @@ def fit(
     """
     described = as_model(model)
     settings = RunSettings(None, dict(inputs or {}), dict(initial or {}), dict(parameters or {}), solver, rtol)
-    given = list(data) if isinstance(data, list | tuple) else [data]
-    records = [one if isinstance(one, MeasuredRecord) else record(one) for one in given]
+    records = records_of(data)
     names = dict(free) if isinstance(free, Mapping) else dict.fromkeys(free)
     problem = FitProblem(described, records, names, settings, measured=measured or {}, noise=noise or {})
     _check_loss(loss)
+    if isinstance(starts, bool) or starts != int(starts) or starts < 1:
+        raise rules.BAD_FREE.error(f"{starts} starts are asked for", fix="give a positive whole number")
     findings = list(_joined_smoothly(problem))
     start = problem.start
     if problem.needs_differences(start):
@@ -162,8 +163,6 @@ def _check_loss(loss: str) -> None:
 
 
 def _searched(problem: FitProblem, start: Array, loss: str, starts: int, seed: int) -> Array:
-    if isinstance(starts, bool) or starts != int(starts) or starts < 1:
-        raise rules.BAD_FREE.error(f"{starts} starts are asked for", fix="give a positive whole number")
     if starts == 1:
         return _refined(problem, start, loss)
     low, high = np.array([_range(f) for f in problem.free]).T
@@ -431,15 +430,15 @@ class Fit:
 
     def check(self, data: Any) -> tuple[RecordFit, ...]:
         """How other data fit, with the values as they are."""
-        given = list(data) if isinstance(data, list | tuple) else [data]
-        others = [one if isinstance(one, MeasuredRecord) else record(one) for one in given]
         values = {
             f.name: v
             for f, v in zip(self.problem.free, self.problem.values(self.x), strict=True)
             if f.only_record is None
         }
         free: dict[str, Bounds | None] = dict.fromkeys(values)
-        other = FitProblem(self.model, others, free, self.problem.settings, measured=self.problem.measured, noise={})
+        other = FitProblem(
+            self.model, records_of(data), free, self.problem.settings, measured=self.problem.measured, noise={}
+        )
         x = np.array([f.to_search(values.get(f.name, f.start)) for f in other.free])
         return tuple(_record_fit(one, errors) for one, errors in zip(other.records, other.by_column(x), strict=True))
 

@@ -60,6 +60,12 @@ def record(
     return MeasuredRecord(source, dict(initial or {}), dict(inputs or {}), tuple(free), hold)
 
 
+def records_of(data: Any) -> list[MeasuredRecord]:
+    """One record, or a list of such, as somebody gave them."""
+    given = list(data) if isinstance(data, list | tuple) else [data]
+    return [one if isinstance(one, MeasuredRecord) else record(one) for one in given]
+
+
 class RecordNumbers(NamedTuple):
     """The numbers of a record in SI units: times, and columns that are compared or that drive. An empty cell is no number."""
 

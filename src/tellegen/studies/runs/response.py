@@ -84,9 +84,11 @@ class Response:
         self.model, self.by, self.of = model, by, of
         self.settings, self.threads = settings, threads
         if not by or not of:
-            raise rules.BAD_VARIATION.error(
-                "a response needs names to vary and something to keep", fix="give 'by' and 'of'"
+            what = "nothing is asked of the runs" if by else "no name varies"
+            fix = (
+                "say what is looked at, as of=['max(I_a)'] (--of)" if by else "name what varies, as by=['R_a'] (--vary)"
             )
+            raise rules.BAD_VARIATION.error(what, where=model.name, fix=fix)
         self.readings: Mapping[str, Reading] = readings_of(model, by, settings)
         self.runs = 0
         """How many runs were made so far, those for slopes apart."""

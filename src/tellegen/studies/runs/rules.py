@@ -69,7 +69,7 @@ BAD_TABLE = RULES.rule(
     "S411",
     "table that is no list of runs",
     meaning="A table of values has no rows, a column without a name, cells that are no numbers, or units of another quantity.",
-    why="row k of the table is run k",
+    why="a table is read by its heads, and each row is a run, or an instant of a measurement",
 )
 NO_STUDY = RULES.rule(
     "S412",

@@ -511,6 +511,8 @@ class Study:
 
 
 SUFFIXES: Final = (".nc", ".parquet", ".csv")
+FOLDERS: Final = ("", ".study", ".zarr")
+"""Endings of a folder that a study grows in; a folder that is there already may end anyhow."""
 
 
 def check_suffix(target: Path) -> None:
@@ -519,7 +521,10 @@ def check_suffix(target: Path) -> None:
     Raises: ExportError (X201).
     """
     if target.suffix not in SUFFIXES:
-        raise BAD_SUFFIX.error(f"'{target}' has no ending of a study", fix=f"use one of {', '.join(SUFFIXES)}")
+        raise BAD_SUFFIX.error(
+            f"'{target}' has no ending of a study",
+            fix=f"use one of {', '.join(SUFFIXES)}, or name a folder that ends in .study",
+        )
 
 
 def status_word(status: int) -> str:

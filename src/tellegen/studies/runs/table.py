@@ -14,11 +14,18 @@ from numpy.typing import NDArray
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.studies.runs import rules
-from tellegen.studies.runs.variation import Array, Reading, Variation, drawn_values, is_distribution, sequence_values
+from tellegen.studies.runs.variation import (
+    MOST_RUNS,
+    Array,
+    Reading,
+    Variation,
+    drawn_values,
+    is_distribution,
+    sequence_values,
+)
 
 Drawing = Literal["sobol", "latin", "random"]
 
-MOST_RUNS: Final = 100_000_000
 DRAW: Final = "draw"
 """The dimension of draws in a grid."""
 

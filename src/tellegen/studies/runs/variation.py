@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 Reading = Callable[[Quantity, str], float]
 """The number that a quantity stands for; the text says what it is asked for."""
 
+MOST_RUNS: Final = 100_000_000
+"""Of a study."""
 SMALLEST: Final = 2.0**-54
 """Draws are kept so far away from 0 and 1, where a distribution may have no value."""
 
@@ -40,6 +42,10 @@ class Range:
         first, last = (read(value, f"the range of {name}") for value in (self.first, self.last))
         if isinstance(self.count, bool) or self.count != int(self.count) or self.count < 1:
             raise _bad(name, f"has {self.count} values", "give a positive whole number")
+        if self.count > MOST_RUNS:
+            raise rules.TOO_MANY_RUNS.error(
+                f"'{name}' has {self.count:.3g} values", where=name, fix=f"take fewer: {MOST_RUNS:.0e} runs at most"
+            )
         if self.count > 1 and first == last:
             raise _bad(
                 name, f"goes from {first:g} to {last:g}", "let it end elsewhere than it begins, or give one value"
