@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import tellegen as tg
 from tellegen.core.errors import GraphError
 from tellegen.elements import KINDS
 from tellegen.expressions import Expression, number, parse, symbol
@@ -364,3 +365,15 @@ def test_a_formula_reads_both_sides_of_a_coupling_whatever_its_name(name: str) -
     names = [told for told in known_variables([gear]) if not told.startswith("power.")]
     assert len(names) == 6
     assert [parse(told) for told in names] == [symbol(told) for told in names]
+
+
+@pytest.mark.parametrize(
+    "chosen", ["across_1: V_x", "across_2: V_x", "across_1: V_T", "across_2: V_T", "across_2: V_T_1"]
+)
+def test_a_name_chosen_for_one_side_of_a_coupling_is_no_automatic_name_of_the_other(chosen: str) -> None:
+    """n = 3: the voltage of side 1 is the source's, that of side 2 a third of it."""
+    side, name = chosen.split(": ")
+    text = "system: x\nnetwork:\n  V: {voltage source: [a]}\n"
+    text += f"  T: {{transformer: [a, b], n: 3, {chosen}}}\n  R: {{resistor: [b], R: 1}}\n"
+    run = tg.simulate(read_model(text), 1, inputs={"V": 6.0})
+    assert run.values(name)[-1] == pytest.approx(6 if side == "across_1" else 2)

@@ -1,5 +1,6 @@
 """Every model that comes with the project: built-in systems, parts of the library, netlists, and files on pages and of rules."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -8,6 +9,8 @@ from pathlib import Path
 from code_blocks import ROOT, blocks, pages
 from tellegen.core.shipped import LIBRARY, SYSTEMS
 from tellegen.workflow.explaining import rules
+
+USED = re.compile(r"use: ([\w./-]+\.yaml)")
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,9 @@ def _of_pages() -> Iterator[ModelFile]:
         for k, block in enumerate(found, start=1):
             own = (block.file or f"model_{k}.yaml", block.text)
             name = f"{page.relative_to(ROOT).with_suffix('')} {block.file or k}"
-            yield ModelFile(name, (own, *(file for file in files if file[0] != own[0])))
+            # A part that a command of the page writes is not there yet.
+            there = {(Path(own[0]).parent / used).as_posix() for used in USED.findall(block.text)} <= dict(files).keys()
+            yield ModelFile(name, (own, *(file for file in files if file[0] != own[0])), right=there)
 
 
 def _of_rules() -> Iterator[ModelFile]:

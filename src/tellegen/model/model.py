@@ -416,12 +416,15 @@ def _coupling_variables(element: Element) -> dict[str, Dimension]:
 def side_names(coupling: Element, port: int, side: Side) -> tuple[str, ...]:
     """The names of a power variable at a port of a coupling: the one chosen, else `<symbol>_<element>`, with its number or without.
 
-    The plain name means the first port that has a variable of this symbol.
+    The plain name means the first port that has a variable of this symbol, unless the author has given it to another one.
     """
     chosen = coupling.variables.get(f"{side}_{port + 1}")
+    if chosen:
+        return (chosen,)
     own = named_after(DOMAINS[coupling.kind.domains[port]].power(side).symbol, coupling.name)
     # A formula reads no name with two underscores in a row, which stand for the dot of a path in C.
-    return (chosen,) if chosen else (own, f"{own.removesuffix('_')}_{port + 1}")
+    names = (own, f"{own.removesuffix('_')}_{port + 1}")
+    return tuple(name for name in names if name not in coupling.variables.values()) or (f"{names[1]}_",)
 
 
 def _dimension(unit: str) -> Dimension:

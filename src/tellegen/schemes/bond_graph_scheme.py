@@ -92,7 +92,8 @@ class OnePort:
         name = self.port.variable(side)
         # Names that a reader would give anyway are left out of the line, and so are those with an index, which no line can say.
         usual = name == default_variable(self.port, self.name, side) or "[" in name or name in DOMAINS
-        named = () if usual or self.parts or letters in (*DETECTORS, *SINKS) else (name,)
+        # What a switch decides changes with its mode, so that its lines name both variables by their words.
+        named = () if usual or self.parts or letters in (*DETECTORS, *SINKS, "Sw") else (name,)
         return BondItem(self.name, letters, self.domain, named, len(self.parts))
 
 

@@ -7,6 +7,7 @@ from tellegen.elements import ElementKind
 from tellegen.expressions import ONE, Expression, symbol, to_text
 from tellegen.graph import SourceLaw, StorageLaw
 from tellegen.graph.signal_lowering import named_variables
+from tellegen.graph.signals import Value
 from tellegen.model.bond_graph import DETECTORS, SINKS
 from tellegen.model.model import Model
 from tellegen.notations.bond_graph.lines import bond_graph_lines
@@ -68,12 +69,17 @@ def to_details(
 
 def _port_names(scheme: BondGraphScheme, two_port: TwoPort) -> dict[str, str]:
     """The names that the author gave to the variables of a two-port."""
-    chosen = {name for c in scheme.causal.graph.couplings if c.element in two_port.origins for name in c.names.values()}
+    graph = scheme.causal.graph
+    chosen = {name for c in graph.couplings if c.element in two_port.origins for name in c.names.values()}
+    # A junction may have the name of another element's variable: then the one chosen here is a second name of the same value.
+    second = {
+        to_text(law.expression): law.name for law in graph.signals if isinstance(law, Value) and law.name in chosen
+    }
     return {
         f"{side}_{1 if bond.head == two_port.name else 2}": name
         for bond in scheme.bonds_of(two_port.name)
-        for side, name in (("across", bond.across), ("through", bond.through))
-        if name in chosen
+        for side, shown in (("across", bond.across), ("through", bond.through))
+        if (name := shown if shown in chosen else second.get(shown)) is not None
     }
 
 

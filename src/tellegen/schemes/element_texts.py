@@ -373,15 +373,17 @@ def with_named_variables(model: Model, graph: PowerGraph, said: Container[str], 
 def without_index(scalars: Mapping[str, Port], sections: Container[str] = ()) -> dict[str, str]:
     """The names that variables with an index, those of copies, get in a file where their elements stand alone.
 
-    A section that carries the variable names it, else the element does.
+    A section that carries the variable names it, else the element does. Where it is called otherwise, so are its books.
     """
     sides: tuple[Side, Side] = ("across", "through")
-    return {
+    variables = {
         old: made if (made := variable_name(old)) in sections else default_variable(port, name, side)
         for name, port in scalars.items()
         for side in sides
         if "[" in (old := port.variable(side))
     }
+    called = ((port.element, name) for name, port in scalars.items() if port.element != name)
+    return variables | {f"{book}.{old}": f"{book}.{new}" for old, new in called for book in ("power", "energy")}
 
 
 def with_ports(model: Model, nodes: Container[str], notation: str) -> Model:

@@ -1,7 +1,7 @@
 """A causal graph as the elements of a network, and a model as the text of a file in any notation: network, bond graph or POG."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, final
 
@@ -40,7 +40,7 @@ def network_of(causal: CausalGraph, *, model: Model | None = None) -> NetworkSch
     Elements with modes are those of the `model` that the graph was made from; without one they are shown as they are now.
     """
     graph = causal.graph
-    nodes = _Nodes(graph)
+    nodes = _Nodes(graph, set() if model is None else {node for port in model.ports.values() for node in port.nodes})
     # Mechanisms and parts join their nodes by couplings of ratio one: as wires they disappear from the network.
     couplings = [c for c in graph.couplings if c.element not in nodes.wires]
     described = {} if model is None else {e.name: e for e in model.elements}
@@ -91,14 +91,15 @@ class _Ends:
 
 
 class _Nodes:
-    """Names of nodes; those that a wire joins are one."""
+    """Names of nodes; those that a wire joins are one. Those `at_ports` of a part stay apart from references of their domain."""
 
-    def __init__(self, graph: PowerGraph) -> None:
+    def __init__(self, graph: PowerGraph, at_ports: Container[str] = ()) -> None:
         self._nodes = graph.nodes
         self.groups = UnionFind(len(graph.nodes))
         references: dict[str, int] = {}
         for k, node in enumerate(graph.nodes):
-            if node.reference:  # all references of a domain are one point
+            # All references of a domain are one point; but a part that has none of its own is joined to others by its ports.
+            if node.reference and (node.name in REFERENCES or node.name not in at_ports):
                 self.groups.join(references.setdefault(node.domain, k), k)
         self.wires: set[str] = set()
         self._ports = [_Ends(p.plus, p.minus, element_texts.element_kind(p).grounded) for p in graph.ports]
