@@ -78,7 +78,7 @@ function Panel({ curves, run, beside, log }: { curves: RunCurve[]; run: KeptRun;
     })));
     const made = new uPlot({
       width: Math.max(160, place.clientWidth), height: Math.max(90, place.clientHeight - 4),
-      legend: { show: false }, padding: [8, 8, 0, 0],
+      legend: { show: false }, padding: [8, 18, 0, 0],
       scales: { x: { time: false, distr: log.includes("x") ? 3 : 1 }, y: { distr: log.includes("y") ? 3 : 1 } },
       axes: [{ ...axis, size: 26, values: (_plot, ticks) => ticks.map(told) }, { ...axis, size: 52, values: (_plot, ticks) => ticks.map(told) }],
       series: [{ label: "t" }, ...lines],
