@@ -6,6 +6,7 @@ import pytest
 
 from drawing.reading_pogs import Signals, shown_elements, signal_loops
 from schemes.comparing import causal_of
+from support.amount import small_now
 from support.examples import causal_example
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import TellegenError
@@ -133,7 +134,7 @@ def test_a_change_of_a_value_keeps_every_place(motor_pump: Scene) -> None:
 # -- all built-in examples -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", small_now(NAMES))
 def test_examples_are_drawn_without_overlaps_and_with_every_element_once(name: str) -> None:
     found = causal(name)
     scene = pog_scene(pog(found))
@@ -142,7 +143,7 @@ def test_examples_are_drawn_without_overlaps_and_with_every_element_once(name: s
     assert sorted(n for n in shown_elements(scene) if n in wanted) == wanted
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", small_now(NAMES))
 def test_connections_stand_as_pairs(name: str) -> None:
     scene = scene_of(name)
     assert [element for element, _ in boxes(scene, "K")] == [element for element, _ in boxes(scene, "transposed")]

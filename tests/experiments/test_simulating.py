@@ -194,8 +194,10 @@ def test_parameters_that_make_no_sense_are_refused(rc: Model, given: dict[str, A
 def test_values_of_an_experiment_that_are_no_numbers_are_refused(given: str) -> None:
     text = "system: RC\nparameters: {R: 2 ohm, C: 0.5 F}\nnetwork:\n  V: {voltage source: a}\n  R: {resistor: [a, b]}\n"
     with pytest.raises(DescriptionError, match="is not a real number") as error:
-        tg.simulate(read_model(f"{text}  C: {{capacitor: b}}\nexperiment: {{until: 1 s, {given}}}\n"))
+        read_model(f"{text}  C: {{capacitor: b}}\nexperiment: {{until: 1 s, {given}}}\n")
     assert error.value.code == "D124"
+    assert error.value.finding.place is not None
+    assert error.value.finding.place.line == 7
 
 
 def test_a_parameter_that_follows_the_motion_cannot_be_set() -> None:
