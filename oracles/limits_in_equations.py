@@ -18,12 +18,13 @@ from typing import final
 
 from tellegen.core.names import listing
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product, zeros
+from tellegen.equations.storages import ParameterRates
 from tellegen.equations.system import Algebraic, EquationSystem, MatrixName
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol
 from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, with_definitions
 from tellegen.reduction import rules
 from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, limit_of
-from tellegen.reduction.congruent import in_congruent_coordinates, matrix_rate, times_inverse
+from tellegen.reduction.congruent import in_congruent_coordinates, times_inverse
 from tellegen.reduction.limits import Limit, Limits, read_limits
 from tellegen.reduction.transformation import divides_by
 
@@ -316,12 +317,18 @@ def without_output_rates(system: EquationSystem) -> EquationSystem:
     return _changed(written, Z, 1)
 
 
+def _matrix_rate(system: EquationSystem, matrix: Matrix) -> Matrix:
+    """The derivative of a matrix along the motion of the displacements of a system."""
+    written = tuple(tuple(with_definitions(e, system.where) for e in row) for row in matrix)
+    return ParameterRates({}, system.displacements).rate(written)
+
+
 def with_output_rates(system: EquationSystem, P: Matrix, T: Matrix, T_u: Matrix) -> EquationSystem:
     """The reduced system with the share P x' of the full model in its outputs; x = T z + T_u u."""
     if all(is_zero(e) for row in P for e in row):
         return system
     n, inputs = len(system.states), len(system.inputs)
-    rate, rate_u = matrix_rate(system, T), matrix_rate(system, T_u)
+    rate, rate_u = _matrix_rate(system, T), _matrix_rate(system, T_u)
     matrices: dict[MatrixName, Matrix] = {
         **system.matrices,
         "C": plus(system.matrices["C"], product(P, rate, n)),

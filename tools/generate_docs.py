@@ -329,7 +329,21 @@ def _library_part(name: str) -> list[str]:
         *offered,
         table(("parameter", "value", "what it is"), rows),
         *(f"$$\n{lines}\n$$" for lines in part_equations(model)),
+        f"At work in {', '.join(machines_with(name))}.",
     ]
+
+
+def machines_with(part: str) -> list[str]:
+    """Links to the pages and built-in examples with a machine that uses a part, those of the gallery first."""
+    use, docs = re.compile(rf"\buse: {part}\b"), ROOT / "docs"
+    pages = [page for folder in ("gallery", "howto") for page in sorted((docs / folder).glob("*.md"))]
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    found = {
+        f"../{page.relative_to(docs)}": text.partition("\n")[0] for page, text in texts.items() if use.search(text)
+    }
+    examples = (path for path in sorted(SYSTEMS.glob("*.yaml")) if use.search(path.read_text(encoding="utf-8")))
+    found |= {f"../gallery/pictures.md#{path.stem}": path.stem for path in examples}
+    return [f"[{heading.removeprefix('# ')}]({link})" for link, heading in found.items()]
 
 
 def library_figures() -> dict[str, str]:
@@ -356,7 +370,19 @@ def pictures_page() -> str:
             f"`tellegen report {name} -o {name}.html`",
         ]
         parts.append("\n".join([f"## {name}", "", *lines]))
+    parts += ["## Machines of the gallery", "Each has its file on its page."]
+    for page in sorted((ROOT / "docs/gallery").glob("*.md")):
+        parts += _pictures_of(page) if page.stem not in ("pictures", "papers", "numbers") else []
     return "\n\n".join(parts) + "\n"
+
+
+def _pictures_of(page: Path) -> list[str]:
+    """The heading of a page with a machine of its own, and its first picture."""
+    text = page.read_text(encoding="utf-8")
+    picture = re.search(r"^!\[.*\]\(\.\./images/.*\)$", text, re.MULTILINE)
+    if picture is None or "```yaml " not in text:
+        return []
+    return [f"### [{text.partition(chr(10))[0].removeprefix('# ')}]({page.name})", picture[0]]
 
 
 def example_figures() -> dict[str, str]:

@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tellegen as tg
+from support.examples import causal_example
 from support.networks import Network, causality
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
@@ -24,7 +25,6 @@ from tellegen.compiler.toolchain import find_compiler
 from tellegen.core.errors import TellegenError
 from tellegen.core.shipped import example_names
 from tellegen.graph import lower
-from tellegen.notations.loading import as_model
 from tellegen.notations.reading import read_model
 
 TEXT = """system: RC
@@ -143,7 +143,7 @@ def test_equal_graphs_have_one_key_whichever_of_their_texts_are_one_object(cache
 @pytest.mark.parametrize("name", example_names())
 def test_the_code_of_every_example_can_be_kept(cache: Path, name: str) -> None:
     """A value in a graph that cannot be written would make every run of it begin anew."""
-    assert code._key(assign_causality(lower(as_model(name)))) is not None
+    assert code._key(causal_example(name)) is not None
 
 
 # -- values ------------------------------------------------------------------------------------------------------------------------

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 import tellegen as tg
 from compiler.comparing import at_random_point, close
+from support.amount import small_now
 from support.bond_graphs import Graph, graphs
 from support.evaluated import CONFLICTS
+from support.examples import causal_example
 from support.networks import Network, Part
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
@@ -20,15 +22,10 @@ from tellegen.core.errors import CausalityError, EquationError, TellegenError
 from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
 from tellegen.model.model import Model
-from tellegen.notations.loading import load
 from tellegen.notations.reading import read_model
 from tellegen.workflow.files import examples
 
 EXAMPLES = [example.name for example in examples()]
-
-
-def causal_of(name: str) -> CausalGraph:
-    return assign_causality(lower(load(name)))
 
 
 def legal(network: Network) -> CausalGraph:
@@ -42,18 +39,18 @@ def legal(network: Network) -> CausalGraph:
     return causal
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", small_now(EXAMPLES, also=["rapson_slide"]))
 def test_examples_have_the_residual_of_their_equations(name: str) -> None:
-    causal = causal_of(name)
+    causal = causal_example(name)
     point = at_random_point(compile_model(causal), causal)
     assert point.model.states == point.equations.states
     expected = point.residual()
     assert close(point.model.residual(0.0, point.y, point.yp, point.context)[: len(expected)], expected)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", small_now(EXAMPLES, also=["rapson_slide"]))
 def test_explicit_rates_make_the_residual_vanish_and_outputs_are_those_of_the_equations(name: str) -> None:
-    causal = causal_of(name)
+    causal = causal_example(name)
     point = at_random_point(compile_model(causal), causal)
     assert point.model.explicit
     rates = point.model.rhs(0.0, point.y, point.context)
@@ -81,9 +78,9 @@ def balance_closes(model: NumericModel, y: Array, u: Array) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", small_now(EXAMPLES, also=["rapson_slide"]))
 def test_energy_is_gained_by_what_is_supplied_and_not_dissipated(name: str) -> None:
-    causal = causal_of(name)
+    causal = causal_example(name)
     point = at_random_point(compile_model(causal), causal)
     assert balance_closes(point.model, point.y, point.u)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from compiler.test_models import causal_of
 from compiler.test_nonlinear import compiled
+from support.examples import causal_example
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler import NumericModel, compile_model
 from tellegen.compiler.compiling import Backend, CodeForm, Drive
@@ -154,11 +154,11 @@ def test_a_name_without_meaning_is_named() -> None:
 
 
 def test_switching_elements_watch_the_guards_of_their_mode() -> None:
-    model = compile_model(causal_of("stick_slip"))
+    model = compile_model(causal_example("stick_slip"))
     assert model.events
     assert {event.element for event in model.events} == {"friction"}
     assert all(event.kind == "transition" and event.direction == 1 and event.to for event in model.events)
-    graph = causal_of("stick_slip").graph
+    graph = causal_example("stick_slip").graph
     (law,) = graph.switching.values()
     assert {event.to for event in model.events} == {transition.to for transition in law.transitions[law.start]}
 

@@ -54,6 +54,7 @@ LONG = (
             "heat_pump_house",
             "identification",
             "mobile_manipulator",
+            "parts_at_work",
             "rapson_slide",
             "robot_joint",
             "robots",

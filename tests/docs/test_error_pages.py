@@ -10,6 +10,7 @@ import pytest
 import generate_docs
 from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.shipped import part_names
 from tellegen.equations.checking import loops_of_several_values
 from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
@@ -211,3 +212,8 @@ def test_pages_are_those_of_the_code() -> None:
         [sys.executable, generate_docs.__file__, "--check"], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("part", part_names())
+def test_each_part_of_the_library_stands_in_a_machine(part: str) -> None:
+    assert generate_docs.machines_with(part), f"no page of the gallery and no example uses '{part}'"

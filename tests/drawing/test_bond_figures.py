@@ -14,6 +14,7 @@ from hypothesis import given
 import tellegen as tg
 from schemes.comparing import legal_causality
 from support.bond_graphs import Graph, graphs
+from support.examples import all_examples
 from support.networks import Network, network
 from support.strategies import networks
 from tellegen.causality import assign_causality
@@ -36,7 +37,7 @@ GOLDEN_NAMES = ("rlc", "dc_motor_pump", "planetary_gear", "quarter_car")
 MOST_PORTS = 40
 """Examples with more elements are drawn by the slow tests."""
 
-EXAMPLES = {example.name: tg.load(example.name) for example in tg.examples()}
+EXAMPLES = all_examples()
 
 
 def scheme_of(model: Model) -> BondGraphScheme:

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from drawing.latex import judge_tikz
+from support.examples import causal_example
 from tellegen import examples
-from tellegen.causality import assign_causality
 from tellegen.drawing import Figure, draw
-from tellegen.graph import lower
-from tellegen.notations.loading import load
 from tellegen.scenes.ink import check_scene
 from tellegen.scenes.scene import Label
 from tellegen.schemes import bond_graph
@@ -79,7 +77,7 @@ def test_nothing_overlaps_and_every_wire_ends_at_something(notation: str) -> Non
     for name in NAMES:
         wanted: list[str] = []
         if notation == "bond":
-            causal = assign_causality(lower(load(name)))
+            causal = causal_example(name)
             scheme = bond_graph(causal, vectors=True, lanes="joined")
             wanted = [*scheme.junctions, *scheme.two_ports, *scheme.one_ports]
             if not figure(name, notation).scene.notation:

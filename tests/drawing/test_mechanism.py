@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.examples import all_examples
 from support.mechanisms import Chain, closed_chains, open_chains
 from tellegen.core.errors import TellegenError
-from tellegen.core.shipped import example_names
 from tellegen.drawing import animate, draw
 from tellegen.drawing.formulas import figure_latex
 from tellegen.drawing.mechanism.pose import MechanismPose, PageView
@@ -30,7 +30,7 @@ from tellegen.scenes.ink import check_scene
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import Curve, Label, Origin, Scene
 
-EXAMPLES = [name for name in example_names() if as_model(name).mechanism is not None]
+EXAMPLES = [name for name, model in all_examples().items() if model.mechanism is not None]
 
 
 def outline(scene: Scene, element: str, part: str) -> list[Point]:

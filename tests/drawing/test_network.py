@@ -20,6 +20,7 @@ from drawing.reading_networks import (
     wires,
     wires_through_symbols,
 )
+from support.examples import all_examples
 from support.networks import Network, network
 from support.strategies import networks
 from tellegen import FigureError
@@ -39,7 +40,7 @@ from tellegen.scenes.geometry import hull
 from tellegen.scenes.ink import check_scene
 from tellegen.scenes.scene import Band, Label, Scene
 
-EXAMPLES = sorted(p.stem for p in SYSTEMS.glob("*.yaml") if as_model(p.stem).mechanism is None)
+EXAMPLES = [name for name, model in all_examples().items() if model.mechanism is None]
 PARTS = [p for p in sorted(LIBRARY.rglob("*.yaml")) if as_model(p).mechanism is None]
 NETLISTS = sorted((SYSTEMS / "pog_netlists").glob("*.txt"))
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import tellegen as tg
+from support.examples import causal_example
 from support.mechanisms import Chain, closed_chains, open_chains
 from tellegen.causality import assign_causality
 from tellegen.drawing import Figure, draw
@@ -36,7 +37,7 @@ FORMS = ["derivative", "residual", "parasitic", "field", "lagrange"]
 
 @cache
 def opened(name: str) -> BondGraphScheme:
-    return bond_graph(assign_causality(lower(as_model(name))))
+    return bond_graph(causal_example(name))
 
 
 def shown(figure: Figure) -> set[str]:

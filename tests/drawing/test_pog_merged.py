@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from drawing.reading_pogs import loops_through, shown_elements, signal_loops
 from schemes.comparing import causal_of, legal_causality
+from support.examples import causal_example
 from support.networks import Network
 from support.strategies import networks
-from tellegen.causality import CausalGraph, assign_causality
+from tellegen.causality import CausalGraph
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.scene import model_pog_scene
 from tellegen.equations.derivation import derive_equations
 from tellegen.expressions import is_zero
-from tellegen.graph import SourceLaw, lower
-from tellegen.notations.loading import load
+from tellegen.graph import SourceLaw
 from tellegen.scenes.ink import check_scene
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import Block, Label, Scene, Section
@@ -26,7 +26,7 @@ from tellegen.schemes.algebra.vector_blocks import storage_groups
 
 
 def scene_of(name: str, options: Options = DEFAULTS) -> Scene:
-    return model_pog_scene(assign_causality(lower(load(name))), options)
+    return model_pog_scene(causal_example(name), options)
 
 
 def texts(scene: Scene) -> list[str]:
@@ -100,7 +100,7 @@ def test_the_reduced_corking_machine_keeps_its_motors_and_belts() -> None:
 
 def test_the_ratios_of_the_reduced_corking_machine_are_those_of_the_paper() -> None:
     # T_a = [[-r cot(alpha), r cot(alpha)], [0, 1]]
-    graph = collapsed_graph(pog(assign_causality(lower(load("corking_machine")))))
+    graph = collapsed_graph(pog(causal_example("corking_machine")))
     assert graph is not None
     (ratios,) = [c for c in graph.couplings if c.element == "ratios"]
     values = {"r_a": 0.01, "alpha": 1.26262725568}

@@ -1,8 +1,11 @@
 """The POG and the bond graph of one model call its variables alike."""
 
+import re
+
 import pytest
 
 import tellegen as tg
+from support.examples import causal_example
 from tellegen.causality import assign_causality
 from tellegen.drawing import draw
 from tellegen.drawing.pog.texts import PogNames
@@ -53,7 +56,7 @@ def test_numbers_that_the_model_uses_are_left_out() -> None:
 
 
 def test_formulas_use_the_same_names() -> None:
-    names = PogNames(pog(assign_causality(lower(tg.load("dc_motor_pump")))))
+    names = PogNames(pog(causal_example("dc_motor_pump")))
     assert names.formula(parse("V_R_a^2 + omega_m")) in (r"V_{R_a}^{2} + \omega_m", r"\omega_m + V_{R_a}^{2}")
     assert names.formula(parse("sin(s) * alpha_p")).count(r"\sin") == 1
 
@@ -99,6 +102,29 @@ def test_a_network_names_a_section_between_two_elements_in_every_notation() -> N
         read_model(SECTION.replace("[L, R]", "[L]"))
 
 
+SHARED = {
+    "omega_m", "tau_m", "R_1", "K_c", "F_c", "R_2", "omega_t", "tau_t",
+}  # fmt: skip
+MOTORS = {"V_s", "I_s", "L_s", "R_s", "E_m", "K_tau", "tau_e", "J_m", "B_m"}
+NUTS = {"J_2", "B_2", "H_1", "v_1", "v_2", "H_2", "J_a", "B_a", "dotX_a"}
+
+
+@pytest.mark.parametrize(
+    ("name", "letters"),
+    [
+        ("corking_shaft", NUTS | {"omega_t", "tau_t"}),
+        ("corking_transmission", SHARED | NUTS),
+        ("corking_machine_extended", SHARED | MOTORS | NUTS),
+        ("corking_machine", SHARED | MOTORS | {"J_t", "A_t", "T_a", "dotX_a"}),
+    ],
+)
+def test_vector_blocks_of_the_corking_machine_have_the_letters_of_the_paper(name: str, letters: set[str]) -> None:
+    """Its figures 9 and 12; a storage has its inverse in the block, a connection its transpose on the other line."""
+    drawn = labels(draw(name, "pog", meshes="vector").scene, "variable", "K text", "gain text")
+    plain = {re.sub(r"\\(?:boldsymbol|mathbf)|\^\{.*|[\\{}]", "", text) for text in drawn}
+    assert letters <= plain
+
+
 def test_the_motor_with_pump_has_the_letters_of_the_lecture() -> None:
     run = tg.simulate("dc_motor_pump", samples=50)
     letters = ("V_r", "E_m", "C_m", "C_p", "Q_p", "Q_u")
@@ -109,3 +135,12 @@ def test_the_motor_with_pump_has_the_letters_of_the_lecture() -> None:
     expected = (0.5 * I_a + 0.15 * omega_m, 0.15 * omega_m, 0.15 * I_a, 1e-6 * P_0, 1e-6 * omega_m, 2e-11 * P_0 + 2e-5)
     for name, values in zip(letters, expected, strict=True):
         assert run.values(name) == pytest.approx(values, rel=1e-9), name
+
+
+def test_names_put_together_from_those_of_many_items_are_numbered_and_explained() -> None:
+    scene = draw("planetary_gear", "bond").scene
+    assert r"\tau_1" in labels(scene, "effort")
+    assert r"\tau_1 = \tau_\text{gear,1,2}" in labels(scene, "legend")
+    assert not {text for text in labels(scene, "effort", "flow") if text.count(",") > 2}
+    # A vector scheme has none of them, and explains none.
+    assert not {text for text in labels(draw("corking_shaft", "pog").scene, "legend") if text.startswith("F_")}

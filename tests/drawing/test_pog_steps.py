@@ -5,12 +5,10 @@ from math import inf
 import pytest
 
 from schemes.comparing import causal_of
-from tellegen.causality import assign_causality
+from support.examples import causal_example
 from tellegen.core.errors import FigureError
 from tellegen.drawing import draw
 from tellegen.drawing.pog.steps import reduction_scene
-from tellegen.graph import lower
-from tellegen.notations.loading import load
 from tellegen.notations.reading import read_model
 from tellegen.scenes.ink import check_scene
 from tellegen.scenes.scene import Block, Label, Scene, Section
@@ -28,7 +26,7 @@ from tellegen.workflow.transforming import reduce
 
 
 def scheme_of(name: str) -> PogScheme:
-    return pog(assign_causality(lower(load(name))))
+    return pog(causal_example(name))
 
 
 def texts(scene: Scene, part: str) -> list[str]:

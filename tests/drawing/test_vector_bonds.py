@@ -3,18 +3,17 @@
 import pytest
 
 import tellegen as tg
-from tellegen.causality import assign_causality
+from support.examples import causal_example
 from tellegen.drawing import check_scene, draw
 from tellegen.drawing.bond.plan import BondPlan
 from tellegen.drawing.bond.vector import vector_plans
 from tellegen.drawing.options import DEFAULTS
-from tellegen.graph import lower
 from tellegen.scenes.scene import Label
 from tellegen.schemes import pog
 
 
 def plan_of(name: str) -> BondPlan:
-    return vector_plans(pog(assign_causality(lower(tg.load(name)))), DEFAULTS)[1]
+    return vector_plans(pog(causal_example(name)), DEFAULTS)[1]
 
 
 def chain(plan: BondPlan) -> list[str]:

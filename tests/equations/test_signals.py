@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.examples import all_examples
 from tellegen.core.errors import DescriptionError, EquationError
-from tellegen.core.shipped import example_names
 from tellegen.equations.checking import check
 from tellegen.equations.forms.closed_loop import close_loop
 from tellegen.equations.forms.transfer import TransferMatrix
@@ -369,7 +369,7 @@ def test_signals_of_parts_print_with_the_names_of_the_whole(tmp_path: Path) -> N
     assert any(line.startswith("  e.V_x = pid(e.I_ref - e.I, K_p=e.K, K_i=3 ohm/s,") for line in lines)
 
 
-CONTROLLED = [n for n in example_names() if any(s.block == "pid" for s in as_model(n).signals.values())]
+CONTROLLED = [n for n, m in all_examples().items() if any(s.block == "pid" for s in m.signals.values())]
 
 
 @pytest.mark.parametrize("name", CONTROLLED)

@@ -367,3 +367,43 @@ def test_an_analysis_of_a_model_with_modes_says_in_which_one_it_holds() -> None:
     assert "in the mode\n  S  closed\n  D  blocking\n" in str(found)
     assert found.to_json()["modes"] == {"S": "closed", "D": "blocking"}
     assert "in the mode" not in str(tg.analyse("dc_motor"))
+
+
+RECTIFIER = """
+system: rectifier
+network:
+  V: {voltage source: [a, gnd]}
+  R: {resistor: [a, b], value: 10 ohm}
+  D: {diode: [b, c]}
+  C: {capacitor: [c, gnd], value: 1 mF}
+  G: {resistor: [c, gnd], value: 100 ohm}
+experiment: {until: 1 s, inputs: {V: 10 V}}
+"""
+SLIDE = """
+system: slide
+network:
+  F: {force source: [frame, m]}
+  m: {mass: [m], m: 2 kg}
+  d: {damper: [m, frame], b: 4 N*s/m}
+  f: {dry friction: [m, frame], F_c: 3 N}
+experiment: {until: 20 s, inputs: {F: 10 N}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "mode", "value"),
+    [
+        (RECTIFIER, {}, {"D": "conducting"}, -110.0),
+        (RECTIFIER, {"inputs": {"V": -10.0}}, {"D": "blocking"}, -10.0),
+        (RECTIFIER, {"at": {"V_C": 20.0}}, {"D": "blocking"}, -10.0),
+        (SLIDE, {}, {"f": "forward"}, -2.0),
+        (SLIDE, {"at": {"v_m": -0.5}}, {"f": "backward"}, -2.0),
+    ],
+)
+def test_a_model_with_modes_is_linearised_in_the_mode_that_holds_there(
+    text: str, given: dict[str, dict[str, float]], mode: dict[str, str], value: float
+) -> None:
+    found = tg.analyse(read_model(text), **given)
+    assert [pole.value for pole in found.poles] == pytest.approx([value])
+    at = "".join(f"  {name}  {word}" for name, word in mode.items())
+    assert f"in the mode\n{at}\n" in str(found)

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 
 from schemes.comparing import assert_same, causal_of, legal_causality
+from support.amount import small_now
+from support.examples import causal_example
 from support.networks import Network, causality, element, law, model, network
 from support.strategies import networks
-from tellegen.causality import CausalGraph, assign_causality
+from tellegen.causality import assign_causality
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import GraphError
 from tellegen.equations.derivation import derive_equations
@@ -23,10 +25,6 @@ from tellegen.workflow.deriving import derive
 from tellegen.workflow.files import examples
 
 NAMES = [example.name for example in examples()]
-
-
-def example(name: str) -> CausalGraph:
-    return assign_causality(lower(load(name)))
 
 
 def assert_strokes_are_consistent(scheme: BondGraphScheme) -> None:
@@ -54,7 +52,7 @@ def assert_vector_strokes_are_consistent(scheme: BondGraphScheme) -> None:
 
 
 def test_motor_and_pump_reads_as_in_the_textbook() -> None:
-    scheme = bond_graph(example("dc_motor_pump"))
+    scheme = bond_graph(causal_example("dc_motor_pump"))
     assert to_lines(scheme) == [
         "Se:V_a -> 1:I_a (electrical)",
         "I_a -> I:L_a (I_a)",
@@ -76,7 +74,7 @@ def test_motor_and_pump_reads_as_in_the_textbook() -> None:
 
 
 def test_strokes_of_the_motor() -> None:
-    scheme = bond_graph(example("dc_motor"))
+    scheme = bond_graph(causal_example("dc_motor"))
     lines = str(scheme).splitlines()
     assert lines[1].split() == ["2", "1:I", "->|", "I:L", "(V_L,", "I)"]
     assert scheme.one_ports["L"].causality == "integral"
@@ -84,15 +82,15 @@ def test_strokes_of_the_motor() -> None:
 
 
 def test_dependent_storages_are_marked() -> None:
-    scheme = bond_graph(example("cauer_low_pass"))
+    scheme = bond_graph(causal_example("cauer_low_pass"))
     marks = {name: item.causality for name, item in scheme.one_ports.items() if item.causality}
     assert {name for name, mark in marks.items() if mark == "derivative"} == {"C2", "C4"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", small_now(NAMES))
 def test_strokes_of_the_examples_are_consistent(name: str) -> None:
-    assert_strokes_are_consistent(bond_graph(example(name)))
-    assert_vector_strokes_are_consistent(bond_graph(example(name), vectors=True))
+    assert_strokes_are_consistent(bond_graph(causal_example(name)))
+    assert_vector_strokes_are_consistent(bond_graph(causal_example(name), vectors=True))
 
 
 def record(model: Model) -> dict[str, object]:
@@ -112,29 +110,31 @@ def test_examples_come_back_from_their_lines_with_the_same_record(name: str) -> 
     assert again.experiment.inputs == described.experiment.inputs
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if not (example(n).graph.switching or example(n).graph.signals)])
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if not (causal_example(n).graph.switching or causal_example(n).graph.signals)]
+)
 def test_examples_come_back_from_lines_without_their_model(name: str) -> None:
-    causal = example(name)
+    causal = causal_example(name)
     assert_same(causal, causal_of(bond_graph_text(bond_graph(causal, vectors=True))))
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if not example(n).graph.fields])
+@pytest.mark.parametrize("name", [n for n in NAMES if not causal_example(n).graph.fields])
 def test_examples_come_back_from_scalar_bonds(name: str) -> None:
     described = load(name)
     causal = assign_causality(lower(described))
     assert_same(causal, causal_of(bond_graph_text(bond_graph(causal), model=described)))
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if example(n).graph.fields])
+@pytest.mark.parametrize("name", [n for n in NAMES if causal_example(n).graph.fields])
 def test_a_field_needs_vector_bonds_in_a_file(name: str) -> None:
     with pytest.raises(GraphError, match="scalar bonds have no place for its matrix") as caught:
-        to_lines(bond_graph(example(name)))
+        to_lines(bond_graph(causal_example(name)))
     assert "vectors=True" in caught.value.findings[0].fix
 
 
 def says_more_than_names(name: str) -> bool:
     """Whether an example has modes, or signals beside the variables of its sections and connections."""
-    graph = example(name).graph
+    graph = causal_example(name).graph
     return bool(graph.switching) or len(graph.signals) > len(named_variables(graph))
 
 
@@ -142,11 +142,11 @@ def says_more_than_names(name: str) -> bool:
 def test_modes_and_signals_need_their_model_in_a_file(name: str) -> None:
     expected = "has modes, and the scheme does not know their settings|the sources follow signals such as"
     with pytest.raises(GraphError, match=expected) as caught:
-        bond_graph_text(bond_graph(example(name), vectors=True))
+        bond_graph_text(bond_graph(causal_example(name), vectors=True))
     assert "model=..." in caught.value.findings[0].fix
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", small_now(NAMES))
 def test_a_bond_graph_read_back_is_raised_to_the_same_bond_graph(name: str) -> None:
     described = load(name)
     scheme = bond_graph(assign_causality(lower(described)), vectors=True)
@@ -174,7 +174,7 @@ def test_simplifying_changes_no_equation(described: Network) -> None:
 
 
 def test_elements_between_the_same_nodes_share_one_junction() -> None:
-    scheme = bond_graph(example("two_mass_drive"))
+    scheme = bond_graph(causal_example("two_mass_drive"))
     lines = to_lines(scheme)
     assert "motor -> 0:tau_motor_load (rotational)" in lines
     assert "tau_motor_load -> omega_K_s" in lines
@@ -190,7 +190,7 @@ def test_any_number_of_elements_between_the_same_nodes_shares_one_junction() -> 
 
 
 def test_a_mass_keeps_the_junction_of_its_velocity() -> None:
-    scheme = bond_graph(example("quarter_car"))
+    scheme = bond_graph(causal_example("quarter_car"))
     (bond,) = scheme.bonds_of("m_s")
     assert scheme.junctions[bond.tail].letters == "1"
 
@@ -249,7 +249,7 @@ def test_neighbouring_two_ports_can_be_merged() -> None:
 
 
 def test_a_matrix_becomes_a_two_port_for_each_entry() -> None:
-    scheme = bond_graph(example("pmsm"))
+    scheme = bond_graph(causal_example("pmsm"))
     assert [two_port.kind for two_port in scheme.two_ports.values()] == ["GY"] * 3
     assert {item.field for item in scheme.one_ports.values() if item.field} == {"coils"}
 
@@ -290,7 +290,7 @@ def test_the_table_of_rules_can_be_printed() -> None:
 
 
 def test_a_motor_with_coupled_coils_has_vector_bonds() -> None:
-    scheme = bond_graph(example("pmsm"), vectors=True)
+    scheme = bond_graph(causal_example("pmsm"), vectors=True)
     lines = to_lines(scheme)
     assert lines[0] == "Se:V_1 -> 1[3]:I[1] (electrical)"
     assert "I -> I:coils" in lines
@@ -392,10 +392,11 @@ def test_a_coupling_that_mixes_efforts_and_flows_is_drawn_entry_by_entry() -> No
 
 def test_moduli_that_move_are_shown_as_modulated() -> None:
     kinds = {
-        name: bond_graph(example("crank_rod")).kind_of(name) for name in bond_graph(example("crank_rod")).two_ports
+        name: bond_graph(causal_example("crank_rod")).kind_of(name)
+        for name in bond_graph(causal_example("crank_rod")).two_ports
     }
     assert set(kinds.values()) == {"MTF"}
-    assert bond_graph(example("dc_motor_pump")).kind_of("motor") == "GY"
+    assert bond_graph(causal_example("dc_motor_pump")).kind_of("motor") == "GY"
 
 
 # -- causality in lines --------------------------------------------------------------------------------------------------------

@@ -5,13 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from tellegen.causality import assign_causality
+from support.examples import causal_example
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import draw
 from tellegen.drawing.pog.scene import check_gains
 from tellegen.equations.derivation import derive_equations
-from tellegen.graph import lower
-from tellegen.notations.loading import load
 from tellegen.schemes import PogScheme, change_sign, elementary_loops, invert_path, orientations, pog
 from tellegen.schemes.algebra.checks import wrong_gains
 from tellegen.schemes.gains import path_gains
@@ -23,12 +21,12 @@ NAMES = [example.name for example in examples()]
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("derivative", [False, True])
 def test_the_paths_of_every_example_bring_what_its_model_does(name: str, derivative: bool) -> None:
-    assert wrong_gains(pog(assign_causality(lower(load(name))), derivative=derivative)) == ()
+    assert wrong_gains(pog(causal_example(name), derivative=derivative)) == ()
 
 
 @pytest.fixture(scope="module")
 def motor_pump() -> PogScheme:
-    return pog(assign_causality(lower(load("dc_motor_pump"))))
+    return pog(causal_example("dc_motor_pump"))
 
 
 def test_every_sign_that_is_turned_is_found(motor_pump: PogScheme) -> None:
@@ -80,7 +78,7 @@ def test_a_scheme_with_a_wrong_gain_is_not_drawn(motor_pump: PogScheme) -> None:
 
 @pytest.mark.parametrize("name", ["spring_damper", "dc_motor_pump", "two_mass_drive", "hydraulic_cylinder"])
 def test_variables_counted_the_other_way_leave_paths_right(name: str) -> None:
-    scheme = pog(assign_causality(lower(load(name))))
+    scheme = pog(causal_example(name))
     for variable in scheme.signals():
         other = change_sign(scheme, variable).scheme
         assert wrong_gains(other) == (), variable
@@ -90,7 +88,7 @@ def test_variables_counted_the_other_way_leave_paths_right(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["spring_damper", "dc_motor_pump", "two_mass_drive", "hydraulic_cylinder"])
 def test_paths_that_were_inverted_still_bring_what_the_model_does(name: str) -> None:
-    scheme = pog(assign_causality(lower(load(name))))
+    scheme = pog(causal_example(name))
     turned = [found.scheme for found in orientations(scheme) if found.scheme is not None]
     turned += [invert_path(scheme, loop, derivative=True).scheme for loop in elementary_loops(scheme)]
     assert len(turned) > 1
@@ -100,7 +98,7 @@ def test_paths_that_were_inverted_still_bring_what_the_model_does(name: str) -> 
 
 
 def test_a_source_whose_path_was_inverted_keeps_its_sign_in_the_equations() -> None:
-    _, turned = (found.scheme for found in orientations(pog(assign_causality(lower(load("spring_damper"))))))
+    _, turned = (found.scheme for found in orientations(pog(causal_example("spring_damper"))))
     assert turned is not None
     assert turned.inputs == ("F_t",)
     matrices = derive_equations(turned.causal).matrices

@@ -7,12 +7,12 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from schemes.comparing import legal_causality
+from support.examples import causal_example
 from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import GraphError
 from tellegen.graph import lower
-from tellegen.notations.loading import load
 from tellegen.notations.reading import read_model
 from tellegen.schemes import BondGraphScheme, bond_graph
 from tellegen.schemes.names import common_stem
@@ -49,7 +49,7 @@ def assert_whole(scheme: BondGraphScheme, causal: CausalGraph) -> None:
 @pytest.mark.parametrize("lanes", LANES)
 def test_junctions_of_the_examples_share_one_vector(lanes: LaneChoice) -> None:
     for example in examples():
-        causal = assign_causality(lower(load(example.name)))
+        causal = causal_example(example.name)
         scheme = bond_graph(causal, vectors=True, lanes=lanes)
         assert_flows_agree(scheme)
         assert_whole(scheme, causal)
@@ -140,14 +140,14 @@ def test_two_vectors_whose_components_have_one_stem_have_two_names() -> None:
 
 
 def test_the_motor_is_drawn_by_vectors() -> None:
-    scheme = bond_graph(assign_causality(lower(load("pmsm"))), vectors=True, lanes="joined")
+    scheme = bond_graph(causal_example("pmsm"), vectors=True, lanes="joined")
     drawn = {(scheme.kind_of(name), len(item.parts)) for name, item in scheme.one_ports.items()}
     assert {("Se", 3), ("R", 3), ("I", 3)} <= drawn
     assert sorted(bond.size for bond in scheme.bonds_of("rotor")) == [1, 3]
 
 
 def test_both_motors_of_the_corking_machine_are_one_vector_of_six_phases() -> None:
-    scheme = bond_graph(assign_causality(lower(load("corking_machine"))), vectors=True, lanes="alike")
+    scheme = bond_graph(causal_example("corking_machine"), vectors=True, lanes="alike")
     assert max(bond.size for bond in scheme.bonds) == 6
     (rotor,) = (item for item in scheme.two_ports.values() if item.kind == "GY")
     assert (len(rotor.matrix), len(rotor.matrix[0])) == (2, 6)

@@ -18,7 +18,7 @@ typedef struct {
 } tg_newton;
 
 enum { TG_NEAR, TG_ENCLOSED, TG_PATH, TG_LOST };
-enum { TG_MOST_ROUNDS = 40, TG_MOST_HALVINGS = 40, TG_ROUNDS_ON_PATH = 12, TG_MOST_TRIES = 8, TG_MOST_CALLS = 50000 };
+enum { TG_MOST_ROUNDS = 40, TG_MOST_HALVINGS = 40, TG_ROUNDS_ON_PATH = 12, TG_NEAR_TRIES = 8, TG_MOST_TRIES = 24, TG_MOST_CALLS = 50000 };
 enum { TG_LEAST_LIMIT = 20 };
 #define TG_FINITE(v) ((v) * 0.0 == 0.0)
 /* What numbers of this precision can tell apart; whoever computes with others says so before. */
@@ -66,15 +66,17 @@ static TG_UNUSED void tg_begin_path(tg_newton *w, double limit) {
   w->known = 0; w->good = w->share = 1.0;
 }
 
-/* To where a path begins: at the last solution, at zero, and at other points near and far. */
+/* To where a path begins: at the last solution, at zero, at other points near and far, and then on all sides: where laws turn back, a
+ * path may, too, and another one need not. */
 static TG_UNUSED void tg_set_out(tg_newton *w, int n, double *x) {
-  static const double far[] = {1e-3, 1.0, 1e-6};
+  static const double far[] = {1e-3, 1.0, 1e-6}, around[] = {1.0, 3.0, 0.3, 10.0};
   const int k = w->tries++;
   if (k >= TG_MOST_TRIES || w->total > TG_MOST_CALLS) { tg_give_up(w); return; }
   tg_begin_path(w, TG_LEAST_LIMIT);
   for (int i = 0; i < n; i++) {
     const double spread = (k % 2 ? -1.0 : 1.0) * far[k / 2 % 3] * (0.1 + fmod(0.618 * (double)((i + 1) * k), 1.0));
-    x[i] = k == 0 && TG_FINITE(w->kept[i]) ? w->kept[i] : k < 2 ? 0.0 : spread;
+    const int side = k - TG_NEAR_TRIES;
+    x[i] = k == 0 && TG_FINITE(w->kept[i]) ? w->kept[i] : k < 2 ? 0.0 : side < 0 ? spread : ((side >> i % 2 & 1) ? -1.0 : 1.0) * around[side / 4];
   }
 }
 

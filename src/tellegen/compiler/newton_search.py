@@ -34,13 +34,15 @@ def solution(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[
 MOST_ROUNDS: Final = 40
 MOST_HALVINGS: Final = 40
 ROUNDS_ON_PATH: Final = 12
-MOST_TRIES: Final = 8
+NEAR_TRIES: Final = 8
+MOST_TRIES: Final = 24
 MOST_CALLS: Final = 50_000
 MOST_ENCLOSING: Final = 500
 LEAST_LIMIT: Final = 20.0
 MOST_LIMIT: Final = 640.0
 ROUNDING: Final = 32 * sys.float_info.epsilon
 _FAR: Final = (1e-3, 1.0, 1e-6)
+_AROUND: Final = (1.0, 3.0, 0.3, 10.0)
 
 
 @final
@@ -85,6 +87,9 @@ class NewtonSearch:
         self._begin_path(LEAST_LIMIT)
         side = -1.0 if k % 2 else 1.0
         far = [side * _FAR[k // 2 % 3] * (0.1 + math.fmod(0.618 * (i + 1) * k, 1.0)) for i in range(len(self.x))]
+        if k >= NEAR_TRIES:
+            around, sides = _AROUND[(k - NEAR_TRIES) // 4], k - NEAR_TRIES
+            far = [-around if sides >> i % 2 & 1 else around for i in range(len(self.x))]
         self.x = list(self._kept) if k == 0 else [0.0] * len(self.x) if k == 1 else far
 
     def _begin_path(self, limit: float) -> None:

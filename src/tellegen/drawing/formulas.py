@@ -6,8 +6,9 @@ no other storage of the figure would get the same.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import Protocol
 
 from tellegen.core.domains import DOMAINS
@@ -25,6 +26,7 @@ from tellegen.scenes.lettering import name_latex, quantity_latex
 from tellegen.scenes.scene import MARGIN, Align, Label, Origin, Scene, framed_scene, label_box
 from tellegen.scenes.typesetting import set_math
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
+from tellegen.schemes.names import plain_name
 
 
 def dotted_latex(latex: str) -> str:
@@ -86,14 +88,46 @@ def in_bond_graphs(item: OnePort, coefficient: Expression) -> Expression:
     return ONE / coefficient if isinstance(law, ResistiveLaw) and law.side != domain.effort else coefficient
 
 
+UNREADABLE = 3
+"""Parts of a subscript that nobody gave, from which on it is no name to speak of."""
+
+
 def short_names(scheme: BondGraphScheme) -> dict[str, str]:
-    """Variables of two-ports without the number of their side, where the number tells nothing: `tau_motor_2` is `tau_motor`."""
+    """Variables of two-ports without the number of their side, where the number tells nothing: `tau_motor_2` is `tau_motor`.
+
+    A name that is put together from those of three items or more is numbered: `explained_names` says what it stands for.
+    """
     names = {name for bond in scheme.bonds for name in (bond.effort, bond.flow) if bond.size == 1}
     # A name of one side only is shortened where no other variable would then be called so.
     ends = tuple(f"_{name}" for name in scheme.two_ports)
     short = {name: stem for name in names if (stem := re.sub(r"_\d+$", "", name)) != name and stem.endswith(ends)}
     taken = Counter([*short.values(), *(names | taken_names(scheme.causal.graph))])
-    return {name: stem for name, stem in short.items() if taken[stem] == 1}
+    found = {name: stem for name, stem in short.items() if taken[stem] == 1}
+    used = {*taken, *found.values()}
+    items = {*scheme.junctions, *scheme.two_ports, *(plain_name(port.element) for port in scheme.causal.graph.ports)}
+    for name in dict.fromkeys(name for bond in scheme.bonds for name in (bond.effort, bond.flow) if bond.size == 1):
+        letter, _, behind = found.get(name, name).partition("_")
+        if behind.count("_") + 1 >= UNREADABLE and _is_composed(behind, items):
+            number = next(k for k in count(1) if not {f"{letter}_{k}", f"{letter}{k}"} & used)
+            found[name] = f"{letter}_{number}"
+            used.add(found[name])
+    return found
+
+
+def _is_composed(text: str, items: Container[str]) -> bool:
+    """Whether a text is made of the names of several items, one after the other, or of one and a number: nobody gave it."""
+    parts = text.split("_")
+    for k in range(1, len(parts)):
+        rest = "_".join(parts[k:])
+        ends = rest in items or all(part.isdigit() for part in parts[k:]) or _is_composed(rest, items)
+        if "_".join(parts[:k]) in items and ends:
+            return True
+    return False
+
+
+def explained_names(short: Mapping[str, str]) -> dict[str, str]:
+    """In LaTeX: the numbered ones of short names, and the names that they stand for, which runs and files have."""
+    return {name_latex(new): name_latex(name) for name, new in short.items() if not name.startswith(new)}
 
 
 def signals_read_by(graph: PowerGraph, expression: Expression) -> tuple[str, ...]:

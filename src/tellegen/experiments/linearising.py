@@ -43,7 +43,7 @@ from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, value_of
 from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_parameters
-from tellegen.experiments.steady_state import constant_past, power_at_rest, steady_state_of_mode
+from tellegen.experiments.steady_state import constant_past, mode_that_holds, power_at_rest, steady_state_of_mode
 from tellegen.expressions import Expression, symbol
 from tellegen.graph import PowerGraph, lower, put_into_mode, with_experiment
 from tellegen.graph.signal_lowering import drive_given_inputs
@@ -105,13 +105,17 @@ class Linearisation:
         as_inputs = None if as_inputs is None else tuple(as_inputs)
         model = with_moduli_as_signals(model, as_inputs)
         follows = following_inputs(model, inputs or {})
+        lowered = lower(model)
+        # A diode that blocks at the start conducts where the model rests: the linear model is that of the point.
+        if not mode and lowered.switching:
+            mode = mode_that_holds(model, at, {"inputs": inputs, "parameters": parameters})
 
         def prepared(found: PowerGraph) -> PowerGraph:
             changed = with_parameters(found, model, parameters or {})
             return drive_given_inputs(put_into_mode(changed, mode or {}), follows)
 
         # The same graph twice: with names for what is measured, and without for units and starts.
-        graph = prepared(lower(model))
+        graph = prepared(lowered)
         system = measured_equations(model, outputs, prepared)
         values = parameter_values(graph.parameters)
         units = variable_units(graph)
@@ -371,7 +375,9 @@ def operating_point(
 ) -> OperatingPoint:
     """The point of a model with its controllers at work; a model without an experiment is looked at where it starts."""
     states = {} if at is None and model.experiment.until is None else at
-    return Linearisation.of(model, at=states, inputs=inputs, mode=mode).point(strict=False)
+    # The equations are there already, in the mode that they say.
+    own = lower(model).in_mode(mode).mode
+    return Linearisation.of(model, at=states, inputs=inputs, mode=own).point(strict=False)
 
 
 def _inputs(

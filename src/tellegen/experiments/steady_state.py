@@ -123,6 +123,8 @@ FOLLOWED: Final = 1e-8
 """The tolerances of a steady state, and of a motion that is followed to its end."""
 AHEAD: Final = 1e-3
 """How long, in s, a run from a steady state with modes is watched."""
+AT_ONCE: Final = 1e-9
+"""How long, in s, what follows from given states at once may take."""
 MOST_MODES: Final = 64
 
 NOTHING: Final = 1e-9
@@ -189,6 +191,23 @@ def find_rest(model: Model, at: Quantity | None, given: Mapping[str, Any], *, he
         raise first
     what = "no mode keeps the steady state that it would have"
     raise rules.NO_EQUILIBRIUM.error(what, where=model.name, fix="simulate the model, to see how it goes on")
+
+
+def mode_that_holds(model: Model, at: Mapping[str, Quantity] | None, given: Mapping[str, Any]) -> Mapping[str, str]:
+    """The mode of the steady state, or the one that states given in `at` lead to at once; nothing where none is known."""
+    given = {"initial": None, **given, "mode": None}
+    try:
+        if at is None:
+            return find_rest(model, None, given).ready.graph.mode
+        ready = _ready(model, {**given, "initial": at})
+        t = end_of_experiment(model, ready.parameters) if model.experiment.until is not None else 0.0
+        # All that is known: where a body sticks, its speed is no state, and yet it decides the mode.
+        begun = Problem(ready.numeric, t + AT_ONCE, t, y0=dict(ready.start), rtol=FINE, inputs=dict(ready.inputs))
+        made = integrate_graph(ready.graph, begun)
+    # Where nothing rests, and from where nothing goes on, the mode of the start is as good as another.
+    except (SimulationError, CausalityError):
+        return {}
+    return _last_mode(made, ready.graph.mode)
 
 
 def set_up_at_start(model: Model, *, rtol: float | None = None, **given: Any) -> Setup:

@@ -92,7 +92,8 @@ class _Reader:
             if mark == "_" and not below:
                 below, below_text = group
             elif mark == "^" and not above:
-                above, above_text = group
+                # The transpose of a matrix is upright, and no quantity.
+                above, above_text = (r"\mathrm{T}", "T") if group.latex == "T" else group
             else:
                 raise NoSymbolError(f"it has two '{mark}' in a row: write them in one pair of braces")
         latex += (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
@@ -143,6 +144,8 @@ class _Reader:
         """One thing below or above; a plain one has no marks of its own."""
         if self.tokens and self.tokens[0] in ("*", "+", "-"):
             sign = self.tokens.pop(0)
+            if sign == "-" and self.tokens and self.tokens[0] == "1":
+                sign += self.tokens.pop(0)
             return WrittenSymbol(sign, sign)
         return self._base(depth + 1) if plain else self.symbol(depth + 1)
 

@@ -6,7 +6,6 @@ Nothing in the file is run.
 import math
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal
 from xml.etree import ElementTree as ET
@@ -204,12 +203,6 @@ def _count(text: str) -> int:
     if not 0 <= found <= 10_000:
         raise MockupUnitError(f"it has {found} event indicators")
     return found
-
-
-def _all_names(unit: MockupUnit) -> Iterator[str]:
-    """The names of what can be given to a unit, and asked of it."""
-    for variable in (*unit.inputs, *unit.outputs, *unit.parameters, *unit.states):
-        yield variable.name
 
 
 def unit_beside(context: ReadingContext, name: str, file: Scalar) -> MockupUnit:

@@ -164,12 +164,6 @@ def times_inverse(P: Matrix, L: Matrix, parameters: Mapping[str, Expression | No
     return tuple(tuple(share(i, j) for j in range(n)) for i in range(len(P)))
 
 
-def matrix_rate(system: EquationSystem, matrix: Matrix) -> Matrix:
-    """The derivative of a matrix along the motion of the displacements of a system."""
-    written = tuple(tuple(with_definitions(e, system.where) for e in row) for row in matrix)
-    return ParameterRates({}, system.displacements).rate(written)
-
-
 def _transposed(matrix: Matrix, columns: int) -> Matrix:
     return tuple(tuple(row[j] for row in matrix) for j in range(columns))
 

@@ -15,17 +15,17 @@ import tellegen as tg
 from conftest import SLOW
 from exporting.firmware.boards import Step, shares_off, written
 from support.evaluated import CONFLICTS
+from support.examples import causal_example
 from support.networks import Network
 from support.strategies import networks
 from tellegen.core.errors import CausalityError, CompilerError, EquationError, ExportError, SimulationError
 from tellegen.core.shipped import example_names
 from tellegen.expressions import number
 from tellegen.expressions.functions import FUNCTIONS
-from tellegen.graph import lower
 
 Tool = Callable[[str], str]
 
-EXAMPLES = [name for name in example_names() if not lower(tg.load(name)).switching]
+EXAMPLES = [name for name in example_names() if not causal_example(name).graph.switching]
 QUICK = ["cauer_low_pass", "crank_rod", "dc_motor_speed_control", "motor_heating", "rapson_slide", "solenoid"]
 """One of each method, with a loop, a limit and a dependent storage among them."""
 

@@ -306,6 +306,10 @@ def test_a_sampled_controller_runs_as_its_equations_say(tmp_path: Path) -> None:
         (CONTROLLED.replace("0.2*d", "(" * 500 + "0.2*d" + ")" * 500), "more than 60 levels"),
         (CONTROLLED.replace("0.2*d", "if d > 1 then " * 100 + "0.2*d" + " else 0 end" * 100), "more than 60 levels"),
         (CONTROLLED.replace("0.2*d", "0.2*d)"), "is no plain formula"),
+        # Each product doubles the length of each entry.
+        (CONTROLLED.replace("A * x", "A * " * 400 + "x"), "its formula is too long"),
+        (CONTROLLED.replace("\tif d", "\tif d < 1 then\n" * 100 + "\tif d").replace("H 0", "H 0"), "levels inside each other"),
+        (CONTROLLED.replace("\tif d", "\tq = 1;\n" * 20_001 + "\tif d"), "more than 20000 equations"),
     ],
 )  # fmt: skip
 def test_vectors_and_samples_that_make_no_sense_are_told(tmp_path: Path, text: str, what: str) -> None:

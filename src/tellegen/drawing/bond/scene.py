@@ -17,6 +17,7 @@ from tellegen.drawing.bond.layout import MESHED, PLAIN, BondLayout, Spacing, lay
 from tellegen.drawing.bond.plan import BondLink, BondPlan, Skeleton, plan_bonds, skeleton_of
 from tellegen.drawing.bond.routes import BondEnd, Router, cut_bond, ends_from_above, is_far, reading_effort
 from tellegen.drawing.bond.vector_names import VectorNames, vector_legend
+from tellegen.drawing.formulas import explained_names, short_names
 from tellegen.drawing.memory import STILL, bond_places, check_places
 from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options
 from tellegen.drawing.pog.scene import legend_shapes
@@ -162,7 +163,8 @@ def bond_scene(scheme: BondGraphScheme, options: Options = DEFAULTS) -> Scene:
     # The usual layout is made in any case: it has the lines of bonds round others, and shows where new items would stand.
     kept = {name: at for name, at in options.earlier.places.items() if name in plan.nodes}
 
-    legend = vector_legend(scheme, VectorNames(scheme), options)
+    numbered = [f"{new} = {name}" for new, name in explained_names(short_names(scheme)).items()]
+    legend = (*numbered, *vector_legend(scheme, VectorNames(scheme), options))
 
     def drawn(shown: BondPlan, made: BondLayout, placed: Options, kind: str = "bond") -> Scene:
         scene = _framed(title, bonds_in_words(scheme, made.pen.left_out, made.cut), shown, made, placed, kind)

@@ -273,7 +273,7 @@ def _figure(
         notes += (f"Modes: {', '.join(f'{element} {mode}' for element, mode in modes.items())}.",)
     if texts.left_out:
         notes += (LEFT_OUT,)
-    legend = tuple(f"{name} = {text}" for name, text in texts.legend.items())
+    legend = tuple(f"{name} = {text}" for name, text in {**texts.names.explained(), **texts.legend}.items())
     # For readers who cannot see the figure: what it is, how large, and what it could not show.
     states, inputs = len(scheme.states), len(scheme.inputs)
     about = f"Power-Oriented Graph with {states} states and {inputs} inputs. {' '.join(notes)}".strip()

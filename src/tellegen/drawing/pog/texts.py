@@ -33,6 +33,8 @@ class PogNames:
         joined = {name for bond in bonds for name in (bond.effort, bond.flow)}
         own = {name for port in graph.ports for name in (port.across, port.through)}
         self._shown = {} if scheme.bond_graph is None else formulas.short_names(scheme.bond_graph)
+        self._numbered_names = frozenset(self._shown)
+        self._asked: dict[str, None] = {}
         self._called: dict[str, str] = {}
         self._energies = formulas.energy_names(scheme.elements.values(), graph)
         named = {law.name for law in graph.signals if isinstance(law, Value) and law.named}
@@ -45,8 +47,15 @@ class PogNames:
                     side: Side = "across" if name == section.across else "through"
                     self._shown[name] = self._numbered(DOMAINS[section.domain].power(side).symbol)
 
+    def explained(self) -> dict[str, str]:
+        """The numbered names that a figure has asked for, and those that they stand for."""
+        return formulas.explained_names(
+            {name: self._shown[name] for name in self._asked if name in self._numbered_names}
+        )
+
     def variable(self, name: str) -> str:
         """A variable of a section."""
+        self._asked[name] = None
         return name_latex(self.shown(name))
 
     def shown(self, name: str) -> str:
@@ -100,9 +109,9 @@ class PogTexts:
     def __init__(self, scheme: PogScheme, options: Options) -> None:
         self.scheme = scheme
         self.options = options
+        self.names = PogNames(scheme)
         self.legend: dict[str, str] = {}
         self.left_out: dict[str, None] = {}
-        self.names = PogNames(scheme)
         graph = scheme.causal.graph
         self._values = formulas.ParameterValues(graph)
         self._arguments = {name: self._read_by(graph.position_dependent[name]) for name in graph.position_dependent}
@@ -356,9 +365,19 @@ def is_too_large(matrix: Matrix, entries: Sequence[Expression], longest: int) ->
     return wide or any(map(is_too_long, entries)) or sum(map(formula_size, entries)) > longest
 
 
+_TRANSPOSED, _INVERSE, _BOTH = r"\mathrm{T}", "-1", r"-\mathrm{T}"
+_POWERS = (_TRANSPOSED, _INVERSE)
+
+
 def raised_letter(text: str, exponent: str) -> str:
-    """A letter with an exponent, before what it depends on."""
+    """A letter with an exponent, before what it depends on; the transpose of one that is a transpose by name is plain."""
     letter, bracket, rest = text.partition("(")
+    plain, power, own = letter.rpartition("^")
+    asked = {own[1:-1], exponent} if power and own[1:-1] in _POWERS else set[str]()
+    if len(asked) == 1:
+        return f"{plain}{bracket}{rest}"
+    if asked == {_TRANSPOSED, _INVERSE}:
+        letter, exponent = plain, _BOTH
     return f"{letter}^{{{exponent}}}{bracket}{rest}"
 
 

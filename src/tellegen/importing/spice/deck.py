@@ -379,6 +379,7 @@ class _Understanding:
         self.read_deck = ReadDeck(deck.title, self.circuit, findings)
         self.depth = 0
         self.choices: list[_Choice] = []
+        self.sizes: dict[str, float | None] = {}
 
     def read(self) -> ReadDeck:
         for card in self.deck.cards:
@@ -432,9 +433,9 @@ class _Understanding:
         text = card.text.split(None, 1)[1] if " " in card.text.strip() else card.text[len(card.head) :]
         try:
             value = read_formula(
-                text, lambda low: low if self._size(low, 0) is not None else "", None, self.circuit.function
+                text, lambda low: low if self._size(low) is not None else "", None, self.circuit.function
             )
-            sizes = {low: size for low in value.names if (size := self._size(low, 0)) is not None}
+            sizes = {low: size for low in value.names if (size := self._size(low)) is not None}
             size = value.number(sizes)
         except ValueProblemError as problem:
             what = f"the condition '{clip(text, 40)}' cannot be decided: {problem}"
@@ -442,21 +443,23 @@ class _Understanding:
             return _Choice.TAKEN
         return _Choice.TAKEN if size else _Choice.WAITING
 
-    def _size(self, low: str, depth: int) -> float | None:
+    def _size(self, low: str, depth: int = 0) -> float | None:
         """The size of a parameter that stands before, outside of subcircuits: inside, each use may set another one."""
         parameter = None if self.depth else self.circuit.parameters.get(low)
         if parameter is None or depth > MOST_LEVELS:
             return None
-        try:
-            value = read_formula(
-                parameter.text,
-                lambda name: name if name in self.circuit.parameters else "",
-                None,
-                self.circuit.function,
-            )
-        except ValueProblemError:
-            return None
-        return value.number({name: size for name in value.names if (size := self._size(name, depth + 1)) is not None})
+        # Each is found once: parameters that read others twice would be found a million times.
+        if low not in self.sizes:
+            try:
+                names = self.circuit.parameters
+                value = read_formula(
+                    parameter.text, lambda name: name if name in names else "", None, self.circuit.function
+                )
+                known = {name: self._size(name, depth + 1) for name in value.names}
+                self.sizes[low] = value.number({name: size for name, size in known.items() if size is not None})
+            except ValueProblemError:
+                self.sizes[low] = None
+        return self.sizes[low]
 
     def _error(self, rule: Rule, what: str, card: Card, fix: str) -> None:
         self.findings.error(rule, what, card.place, fix)
@@ -548,6 +551,7 @@ class _Understanding:
         if _FUNCTION.match(text):
             self._function(card)
             return
+        self.sizes = {}
         found = list(_ASSIGNMENT.finditer(text))
         if not found or text[: found[0].start()].strip():
             self._error(

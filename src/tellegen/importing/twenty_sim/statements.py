@@ -13,6 +13,7 @@ from typing import NamedTuple, final
 MOST_ENTRIES = 400
 """Of a matrix: what reads it is written out."""
 MOST_LEVELS = 60
+MOST_STATEMENTS = 20_000
 LONGEST = 20_000
 """Characters of a formula that is written out."""
 
@@ -85,7 +86,8 @@ def statements(text: str) -> list[tuple[str, Tokens]]:
     found: list[tuple[str, Tokens]] = []
     words: Tokens = []
     at = begun = depth = brackets = 0
-    while at < len(text.rstrip()):
+    end = len(text.rstrip())
+    while at < end:
         match = _TOKEN.match(text, at)
         assert match is not None, "anything but spaces is a sign"
         assert match.lastgroup is not None, "one of the groups has matched"
@@ -95,6 +97,8 @@ def statements(text: str) -> list[tuple[str, Tokens]]:
             begun = match.start()
         if kind == "sign" and word == ";" and depth <= 0 and brackets <= 0:
             found += [(text[begun : match.start()].strip(), words)] if words else []
+            if len(found) > MOST_STATEMENTS:
+                raise NoLawError(f"it has more than {MOST_STATEMENTS} equations")
             words, depth, brackets = [], 0, 0
             continue
         if kind == "string" and word[0] == '"' and not words:
@@ -200,6 +204,8 @@ class _Statement:
     def _choice(self) -> dict[str, str]:
         """What a choice between statements gives to each name."""
         self.depth += 1
+        if self.depth > MOST_LEVELS:
+            raise NoLawError(f"choices stand more than {MOST_LEVELS} levels inside each other")
         self.at += 1
         condition = _condition(self._scalar())
         self._take("then")
@@ -310,8 +316,6 @@ class _Statement:
             raise NoLawError(f"a formula has more than {MOST_LEVELS} levels")
         found = self._either()
         self.levels -= 1
-        if any(len(entry) > LONGEST for entry in found.entries):
-            raise NoLawError("its formula is too long")
         return found
 
     def _inline(self) -> _Array:
@@ -563,7 +567,14 @@ def _elementwise(join: Callable[[str, str], str], one: _Array, other: _Array) ->
         raise NoLawError(f"{one.shape.rows} by {one.shape.columns} meets {other.shape.rows} by {other.shape.columns}")
     shape = other.shape if one.shape == ONE_BY_ONE else one.shape
     count = shape.rows * shape.columns
-    return _Array(shape, [join(a, b) for a, b in zip(_spread(one, count), _spread(other, count), strict=True)])
+    return _Array(shape, [_short(join(a, b)) for a, b in zip(_spread(one, count), _spread(other, count), strict=True)])
+
+
+def _short(text: str) -> str:
+    """Checked at each step: a chain of products would fill the memory before it ends."""
+    if len(text) > LONGEST:
+        raise NoLawError("its formula is too long")
+    return text
 
 
 def _multiplied(sign: str, one: _Array, other: _Array) -> _Array:
@@ -574,7 +585,10 @@ def _multiplied(sign: str, one: _Array, other: _Array) -> _Array:
     if sign == "*" and ONE_BY_ONE not in (one.shape, other.shape):
         if one.shape.columns != other.shape.rows:
             raise NoLawError(f"a matrix of {one.shape.columns} columns multiplies {other.shape.rows} rows")
-        return _Array(Shape(one.shape.rows, other.shape.columns), list(_rows_by_columns(one, other)))
+        shape = Shape(one.shape.rows, other.shape.columns)
+        if shape.rows * shape.columns > MOST_ENTRIES:
+            raise NoLawError(f"a product has more than {MOST_ENTRIES} entries")
+        return _Array(shape, [_short(entry) for entry in _rows_by_columns(one, other)])
     if sign == "/" and other.shape != ONE_BY_ONE:
         raise NoLawError("it divides by a matrix")
     return _elementwise(lambda a, b: f"{_term(a)}{plain}{_term(b)}", one, other)
