@@ -8,6 +8,8 @@ import pytest
 
 import tellegen as tg
 from tellegen.cli.main import run
+from tellegen.studies.runs.model_runs import ModelRuns
+from tellegen.studies.runs.response import Response
 
 
 def test_a_sweep_is_printed_as_text_and_as_json_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,3 +140,44 @@ def test_an_optimum_is_printed_as_text_and_as_json_and_written(
     assert "S416" in capsys.readouterr().err
     assert run(["optimise", "dc_motor_pump", "--free", "K_m", "--minimise", "omega_m"]) == 1
     assert "S426" in capsys.readouterr().err
+
+
+MOTOR = ["dc_motor_pump"]
+VARIED = [*MOTOR, "--vary", "R_a=0.3:0.7:5"]
+FITTED = [*MOTOR, "m.csv", "--free", "R_a"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["sweep", *VARIED, "--plot", "p.svg", "--over", "Q"], "S408"),
+        (["sweep", *VARIED, "-o", "runs.xlsx"], "X201"),
+        (["sweep", *VARIED, "-o", "no/such/runs.csv"], "X202"),
+        (["sweep", *MOTOR, "--vary", "R_a=0.3:0.7:1000000000"], "S401"),
+        (["sweep", "--resume", "a.study", "--draws", "8"], "exclude each other"),
+        (["fit", *FITTED, "--profile", "K_m"], "S426"),
+        (["fit", *FITTED, "--check", "volts.csv"], "S425"),
+        (["fit", *FITTED, "--check", "none.csv"], "S411"),
+        (["fit", *FITTED, "-o", "no/such/model.yaml"], "X202"),
+        (["optimise", *MOTOR, "--free", "R_a=0.3:1", "--minimise", "I_a", "-o", "no/such/model.yaml"], "X202"),
+        (["influence", *MOTOR, "--of", "I_a"], "no name varies"),
+        (["influence", *MOTOR, "--vary", "R_a=normal(100 %, 5 %)"], "nothing is asked"),
+    ],
+)
+def test_what_makes_no_sense_is_said_before_any_run(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.csv").write_text("t,I_a\n0,0\n0.1,20\n0.2,10\n", encoding="utf-8")
+    Path("volts.csv").write_text("t,I_a [V]\n0,0\n0.1,20\n", encoding="utf-8")
+
+    def ran(*_: object, **__: object) -> None:
+        raise AssertionError("a run was made")
+
+    for name in ("simulated", "make", "plan"):
+        monkeypatch.setattr(ModelRuns, name, ran)
+    monkeypatch.setattr(Response, "slopes", ran)
+    before = sorted(tmp_path.iterdir())
+    assert run(words) in (1, 2)
+    assert said in " ".join(capsys.readouterr().err.split())
+    assert sorted(tmp_path.iterdir()) == before

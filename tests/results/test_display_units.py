@@ -144,7 +144,15 @@ experiment: {until: 10 s, inputs: {Q: 0 W}, units: {T: mK}}
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("initial: 40 K", "initial: 60 degC"), ("T: mK", "T: degC"), ("Q: 0 W}", "Q: 0 W}, initial: {T: 60 degC}")],
+    [
+        ("initial: 40 K", "initial: 60 degC"),
+        ("T: mK", "T: degC"),
+        ("Q: 0 W}", "Q: 0 W}, initial: {T: 60 degC}"),
+        (
+            "  G: {thermal",
+            "  air: {temperature source: [a], signal: 60 degC}\n  G_a: {thermal conductor: [b, a]}\n  G: {thermal",
+        ),
+    ],
 )
 def test_temperatures_that_count_from_the_ambient_have_no_scale(old: str, new: str) -> None:
     with pytest.raises(DescriptionError, match="ambient") as caught:

@@ -248,6 +248,25 @@ def test_a_sheet_is_graded_from_its_file_and_keeps_the_solution_to_itself(
     assert 'data-sign="-1"' not in text or hide != "signs"
 
 
+@pytest.mark.parametrize(
+    ("language", "head", "wrong"),
+    [
+        ("de", "Series RLC circuit, Variante 1: 3 von 4 Strichen richtig", "falsch: Am Knoten 1:I geben 0 Bonds"),
+        ("fr", "Series RLC circuit, variante 1, traits : réponses justes 3 sur 4", "faux : À la jonction 1:I"),
+        ("it", "Series RLC circuit, variante 1, tratti: risposte giuste 3 su 4", "sbagliato: Nella giunzione 1:I"),
+    ],
+)
+def test_a_correction_speaks_the_language_of_its_sheet(
+    language: Language, head: str, wrong: str, tmp_path: Path
+) -> None:
+    told = str(
+        graded(tg.exercise("rlc", "strokes", language=language)[0], "strokes: {1: I, 2: I, 3: I, 4: I}", tmp_path)
+    )
+    assert told.splitlines()[0] == head
+    assert wrong in told
+    assert "right" not in told
+
+
 def test_a_notebook_is_one(tmp_path: Path) -> None:
     tg.exercise("rlc", "strokes", tmp_path / "sheet.ipynb")
     book = json.loads((tmp_path / "sheet.ipynb").read_text(encoding="utf-8"))

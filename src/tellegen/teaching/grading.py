@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import final
 
 from tellegen.core.errors import TellegenError
+from tellegen.core.language import Language, Phrases
 from tellegen.core.names import identifier, listing
 from tellegen.model.model import Model
 from tellegen.notations.loading import read
@@ -37,6 +38,7 @@ class Grade:
     word: str
     variant: int
     marks: tuple[Mark, ...]
+    language: Language = "en"
 
     @property
     def right(self) -> int:
@@ -72,9 +74,11 @@ class Grade:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.name}, variant {self.variant}: {self.right} of {len(self.marks)} {self.word} right"]
-        lines += [f"  {m.item}  right" if m.right else f"  {m.item}  wrong: {_plain(m.reason)}" for m in self.marks]
-        return "\n".join(lines)
+        say, right = Phrases(self.language), self.right
+        what, count = say(f"grade.{self.word}"), len(self.marks)
+        told = (say("grade.right") if m.right else say("grade.wrong", reason=_plain(m.reason)) for m in self.marks)
+        lines = [say("grade.head", name=self.name, variant=self.variant, right=right, count=count, what=what)]
+        return "\n".join([*lines, *(f"  {m.item}  {text}" for m, text in zip(self.marks, told, strict=True))])
 
 
 def _plain(text: str) -> str:
@@ -92,7 +96,7 @@ def grade(sheet: str | os.PathLike[str] | ExerciseSheet, answers: str | os.PathL
     """
     asked = sheet if isinstance(sheet, ExerciseSheet) else read_sheet(sheet)
     given = _given(asked, Path(answers))
-    return Grade(asked.model.name, asked.task.word, asked.variant, asked.task.marks(given))
+    return Grade(asked.model.name, asked.task.word, asked.variant, asked.task.marks(given), asked.language)
 
 
 def _given(sheet: ExerciseSheet, path: Path) -> Answers:

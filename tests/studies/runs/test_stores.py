@@ -140,6 +140,9 @@ def test_another_study_is_refused_and_what_differs_is_named(tmp_path: Path) -> N
     with pytest.raises(TellegenError) as refused:
         tg.sweep("dc_motor", {"R": tg.uniform("90 %", "110 %")}, draws=64, into=folder)
     assert "model" in refused.value.what
+    with pytest.raises(TellegenError, match="64 draws of this study, and 32 are asked for") as refused:
+        swept(folder, 32)
+    assert refused.value.code == "S403"
     anew = swept(folder, 64, seed=2, force=True)
     assert anew.made.out.tobytes() != swept(None, 64).made.out.tobytes()
 
@@ -178,8 +181,9 @@ def test_two_writers_are_kept_apart_and_one_that_is_gone_is_not_waited_for(tmp_p
 
 
 @pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("reason", [errno.ENOSPC, errno.EFBIG])
 def test_a_full_disk_is_said_before_the_first_run_or_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: int
 ) -> None:
     folder = tmp_path / "motor.study"
     with monkeypatch.context() as context:
@@ -201,7 +205,7 @@ def test_a_full_disk_is_said_before_the_first_run_or_loses_nothing(
             self._group = group
 
         def __getitem__(self, name: str) -> Any:
-            raise OSError(errno.ENOSPC, "No space left on device")
+            raise OSError(reason, "no room")
 
     with monkeypatch.context() as context:
         context.setattr(Store, "write", fails)

@@ -13,9 +13,11 @@ from tellegen.core.names import listing
 from tellegen.core.options import keywords, option
 from tellegen.core.tables import table_lines
 from tellegen.experiments.setup import sort_settings
+from tellegen.graph import lower
 from tellegen.notations.loading import as_model
 from tellegen.notations.writing import to_yaml
 from tellegen.results.files import check_folder
+from tellegen.results.units import variable_units
 from tellegen.studies.runs.fit import Fit, Profile, RecordFit
 from tellegen.studies.runs.fit import fit as fitted
 from tellegen.studies.runs.fit_problem import Bounds, FitProblem
@@ -157,7 +159,10 @@ def _swept(options: SweepOptions, into: Path | None) -> Study:
     given = sort_settings(model, options.settings)
     vary = {name: read_variation(name, text) for name, text in options.vary.items()}
     if options.over is not None:
-        told = [*(vary or names_of(options.table)), *(options.keep or model.experiment.outputs or (options.over,))]
+        told = [
+            *(vary or names_of(options.table)),
+            *(options.keep or model.experiment.outputs or variable_units(lower(model))),
+        ]
         if options.over not in told:
             raise NOT_KEPT.error(
                 f"the study has no '{options.over}'", where=model.name, fix=f"there are {listing(told)}"

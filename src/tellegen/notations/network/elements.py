@@ -253,6 +253,8 @@ def read_source_signal(
 ) -> Expression:
     """What drives the source of a line, or of one copy of it; it is checked when all signals and variables are known."""
     assert line.signal_node is not None, "only lines with a signal are asked for it"
+    if line.form.kind.domain.name == "heat" and line.form.kind.side == "across":
+        context.check_from_ambient(line.signal_node, f"the signal of {name}")
     marked = parse_formula(context, line.signal_node, f"the signal of {name}", counters)
     context.driven.append(DrivenSource(name, marked, line.form.initial, line.signal_node))
     return without_marks(marked)

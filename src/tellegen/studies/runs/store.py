@@ -50,6 +50,8 @@ SPARE_BYTES: Final = 2**24
 BEAT_S: Final = 5.0
 SILENT_S: Final = 60.0
 """How often a writer says that it is there, and after what time one on another machine counts as gone."""
+NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Of a disk, of a quota, and of what a file may hold."""
 
 
 @final
@@ -155,7 +157,7 @@ class Store:
             self.group["reached"][part] = made.reached
             self.group["status"][part] = made.status
         except OSError as reason:
-            if reason.errno not in (errno.ENOSPC, errno.EDQUOT):
+            if reason.errno not in NO_ROOM:
                 raise
             fix = "make room, and resume it: chunks that are done stay"
             raise rules.DISK_FULL.error(
@@ -253,7 +255,7 @@ def begin_store(folder: Path, spec: StudySpec, runs: ModelRuns, cases: RunTable,
             shutil.rmtree(folder)
         beside.rename(folder)
     except OSError as reason:
-        if reason.errno == errno.ENOSPC:
+        if reason.errno in NO_ROOM:
             raise rules.DISK_FULL.error(f"the disk of '{folder}' is full", fix="make room, or keep less") from None
         raise rules.NO_STUDY.error(
             f"'{folder}' cannot be written: {reason.strerror}", fix="choose another folder"
@@ -333,6 +335,10 @@ def _check_same(found: Store, spec: StudySpec, cases: RunTable) -> None:
         known = found.cases().values
         both = min(len(known), len(cases))
         other = [] if known[:both].tobytes() == cases.values[:both].tobytes() else ["values"]
+    if not other and len(cases) < found.count:
+        what = f"'{found.folder}' holds {found.count} draws of this study, and {len(cases)} are asked for"
+        fix = "ask for as many or more, go on with it (--resume), or choose another folder"
+        raise rules.OTHER_STUDY.error(what, where=str(found.folder), fix=fix, members=("draws",))
     if other:
         what = (
             f"'{found.folder}' holds another study: {listing(other)} {'is' if len(other) == 1 else 'are'} not the same"
