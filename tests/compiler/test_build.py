@@ -147,7 +147,9 @@ def test_libraries_not_used_for_longest_are_removed_first(tmp_path: Path) -> Non
     assert [path.name for path in libraries(tmp_path)] == [middle, somebodys]
 
 
-@pytest.mark.parametrize("call", ["{} -m64", '"{}" -m64', "{}", "env {}"])
+@pytest.mark.parametrize(
+    "call", [*(pytest.param(each, marks=pytest.mark.slow) for each in ("{} -m64", "{}")), '"{}" -m64', "env {}"]
+)
 def test_the_path_of_a_compiler_may_have_spaces(
     cache: Path, tmp_path: Path, call: str, system_tool: Callable[[str], str]
 ) -> None:

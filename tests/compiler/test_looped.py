@@ -62,7 +62,7 @@ def assert_equal_models(causal: CausalGraph, seed: int = 0) -> None:
         assert close(looped.rhs_tangent(0.3, y, dy, dp, two), written.rhs_tangent(0.3, y, dy, dp, one))
 
 
-@pytest.mark.parametrize("name", every(4, EXAMPLES))
+@pytest.mark.parametrize("name", every(4, EXAMPLES[1:] + EXAMPLES[:1]))
 def test_looped_examples_equal_those_written_out(name: str) -> None:
     assert_equal_models(causal_example(name))
 

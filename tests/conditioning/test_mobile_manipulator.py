@@ -270,7 +270,7 @@ def gauss_points(edges: Array) -> tuple[Array, Array]:
     return np.concatenate([ends[0], times.ravel(), ends[1]]), np.concatenate([[0.0], parts.ravel(), [0.0]])
 
 
-@pytest.mark.parametrize("form", ["derivative", "lagrange"])
+@pytest.mark.parametrize("form", ["lagrange", pytest.param("derivative", marks=pytest.mark.slow)])
 def test_scenario_1_follows_the_circle_with_the_error_of_the_critically_damped_loop(form: str) -> None:
     angle = "2*pi*t/(10 s)"
     tracked = tg.feedback_linearise(

@@ -228,7 +228,7 @@ def observed(model: Model, start: Mapping[str, float], inputs: Mapping[str, floa
     return {o.name: float(value) for o, value in zip(numeric.observables, values, strict=True)}
 
 
-@settings(max_examples=30, deadline=None, phases=[Phase.generate])
+@settings(deadline=None, phases=[Phase.generate])
 @given(networks(), st.sampled_from(EXACT), st.integers(0, 1000))
 def test_names_of_any_network_mean_the_same_in_every_form(network: Network, form: str, seed: int) -> None:
     try:

@@ -17,7 +17,8 @@ def parts(scene: Scene) -> list[str]:
     [
         ("mobile_manipulator", ["displacement integrator"]),  # its coordinates are the integrals of x, one by one
         ("crank_rod", ["displacement integrator"]),
-        ("trolley_folder", ["T", "displacement integrator"]),  # rods turn that have no state of their own
+        # Rods turn that have no state of their own.
+        pytest.param("trolley_folder", ["T", "displacement integrator"], marks=pytest.mark.slow),
         ("corking_machine", ["T", "displacement integrator"]),  # currents have no displacement
     ],
 )

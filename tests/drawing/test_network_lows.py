@@ -276,7 +276,7 @@ def test_lines_below_machines_stay_in_one_row_of_a_figure_that_is_cut() -> None:
 def test_pressure_is_in_the_chamber_from_which_it_pushes(nodes: str, side: int, on_the_left: bool) -> None:
     """A positive force on a rod pushes to the right, whichever way the rod points: the pipe is left of the piston for it."""
     source = "  P: {pressure source: [s, tank]}\n  R: {hydraulic resistor: [s, a]}"
-    other = "  P: {pressure source: [s, tank]}\n  A_0: {piston: [s, tank, rod, frame]}"
+    other = "  P: {pressure source: [s, tank]}\n  A_0: {piston: [s, tank, lever, frame]}\n  k: {spring: [lever, rod]}"
     loaded = "  m: {mass: [rod]}"
     cylinder = f"  A: {{piston: {nodes}}}\n  C: {{accumulator: [a, tank]}}"
     model = described("\n".join([source, cylinder, loaded] if on_the_left else [other, loaded, cylinder]))

@@ -6,9 +6,11 @@ import pytest
 
 from drawing.reading_pogs import Signals, shown_elements, signal_loops
 from schemes.comparing import causal_of
+from support.amount import small_now
 from support.examples import causal_example
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import TellegenError
+from tellegen.drawing import draw
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.scene import pog_scene
 from tellegen.expressions import number
@@ -132,7 +134,7 @@ def test_a_change_of_a_value_keeps_every_place(motor_pump: Scene) -> None:
 # -- all built-in examples -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", small_now(NAMES))
 def test_examples_are_drawn_without_overlaps_and_with_every_element_once(name: str) -> None:
     found = causal(name)
     scene = pog_scene(pog(found))
@@ -141,7 +143,7 @@ def test_examples_are_drawn_without_overlaps_and_with_every_element_once(name: s
     assert sorted(n for n in shown_elements(scene) if n in wanted) == wanted
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", small_now(NAMES))
 def test_connections_stand_as_pairs(name: str) -> None:
     scene = scene_of(name)
     assert [element for element, _ in boxes(scene, "K")] == [element for element, _ in boxes(scene, "transposed")]
@@ -370,3 +372,11 @@ def test_reading_a_picture_finds_a_spot_that_is_missing(motor_pump: Scene) -> No
     )
     assert Signals(bare).nodes
     assert signal_loops(bare, most=10) == [0] * 5
+
+
+def test_no_column_stands_alone_where_a_little_less_makes_one_row() -> None:
+    """At the width of a page, one of vectors is wider than that by less than a hundredth."""
+    figure = draw("trolley_folder", "pog", max_width="181 mm")
+    assert not [s for s in figure.scene.shapes if isinstance(s, Ring)]
+    assert 0.95 < figure.zoom < 1
+    assert check_scene(figure.scene) == ()

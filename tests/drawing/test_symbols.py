@@ -132,3 +132,20 @@ def test_other_rings_of_restrictions_are_no_valve(areas: tuple[str, ...]) -> Non
     assert {f"e_{k}" for k in range(4)} <= symbol_boxes(
         schematic(*oil, *edges, more="parameters: {A: 1e-6}\n" + SPOOL)
     ).keys()
+
+
+def test_powers_stand_beside_no_symbol_of_several_elements() -> None:
+    """The loss of one edge would be taken for that of its valve."""
+    supply = "P: {pressure source: [p, tank], pressure: P_s}"
+    wires = {"pa": ("p, a", "A_p"), "pb": ("p, b", "A_n"), "at": ("a, tank", "A_n"), "bt": ("b, tank", "A_p")}
+    edges = [f"edge_{name}: {EDGE.format(*told)}" for name, told in wires.items()]
+    lines = [
+        supply,
+        "C_a: {accumulator: [a], C: 1e-12}",
+        "C_b: {accumulator: [b], C: 1e-12}",
+        "R: {leak: [a, b], G: 1e-12}",
+    ]
+    text = "\n".join(["system: marks", *SPOOL.splitlines(), "network:", *(f"  {line}" for line in (*edges, *lines))])
+    model = read_model(f"{text}\nexperiment: {{until: 1 s, inputs: {{P_s: 1 bar}}}}\n")
+    marks = {s.origin.element for s in draw(model, "network", at="0.5 s").scene.shapes if s.origin.part == "loss"}
+    assert not any(name.startswith("edge") for name in marks)

@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tellegen as tg
+from support.amount import small_now
 from support.evaluated import Evaluated, legal
 from support.networks import Network, element, equations, law, model
 from support.strategies import networks
@@ -262,7 +263,7 @@ def test_a_model_without_storages_has_only_direct_paths() -> None:
 # -- sums of paths -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", small_now(EXAMPLES))
 def test_the_paths_of_an_example_add_up_to_its_entries(name: str) -> None:
     system = tg.derive(name)
     assert_entries_are_sums_of_paths(derivation_steps(system), system)
@@ -375,7 +376,7 @@ def test_open_and_closed_switches_make_no_paths_without_gain() -> None:
     assert "B[1,1] = 1: V -> I_L" in text
 
 
-@pytest.mark.parametrize("name", [example.name for example in tg.examples()])
+@pytest.mark.parametrize("name", small_now(example.name for example in tg.examples()))
 def test_no_path_of_an_example_is_without_gain(name: str) -> None:
     steps = tg.derive(name, steps=True)
     assert all(path.gain is not ZERO for entry in steps.entries() for path in entry.paths)

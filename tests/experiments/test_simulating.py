@@ -193,9 +193,11 @@ def test_parameters_that_make_no_sense_are_refused(rc: Model, given: dict[str, A
 @pytest.mark.parametrize("given", ["inputs: {V: log(0)*1 V}", "inputs: {V: 1 V}, initial: {V_C: log(0)*1 V}"])
 def test_values_of_an_experiment_that_are_no_numbers_are_refused(given: str) -> None:
     text = "system: RC\nparameters: {R: 2 ohm, C: 0.5 F}\nnetwork:\n  V: {voltage source: a}\n  R: {resistor: [a, b]}\n"
-    with pytest.raises(SimulationError, match="cannot be computed: math domain error") as error:
-        tg.simulate(read_model(f"{text}  C: {{capacitor: b}}\nexperiment: {{until: 1 s, {given}}}\n"))
-    assert error.value.code == "S303"
+    with pytest.raises(DescriptionError, match="is not a real number") as error:
+        read_model(f"{text}  C: {{capacitor: b}}\nexperiment: {{until: 1 s, {given}}}\n")
+    assert error.value.code == "D124"
+    assert error.value.finding.place is not None
+    assert error.value.finding.place.line == 7
 
 
 def test_a_parameter_that_follows_the_motion_cannot_be_set() -> None:

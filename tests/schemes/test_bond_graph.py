@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 
 from schemes.comparing import assert_same, causal_of, legal_causality
+from support.amount import small_now
 from support.examples import causal_example
 from support.networks import Network, causality, element, law, model, network
 from support.strategies import networks
@@ -86,7 +87,7 @@ def test_dependent_storages_are_marked() -> None:
     assert {name for name, mark in marks.items() if mark == "derivative"} == {"C2", "C4"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", small_now(NAMES))
 def test_strokes_of_the_examples_are_consistent(name: str) -> None:
     assert_strokes_are_consistent(bond_graph(causal_example(name)))
     assert_vector_strokes_are_consistent(bond_graph(causal_example(name), vectors=True))
@@ -145,7 +146,7 @@ def test_modes_and_signals_need_their_model_in_a_file(name: str) -> None:
     assert "model=..." in caught.value.findings[0].fix
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", small_now(NAMES))
 def test_a_bond_graph_read_back_is_raised_to_the_same_bond_graph(name: str) -> None:
     described = load(name)
     scheme = bond_graph(assign_causality(lower(described)), vectors=True)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 
 from schemes.comparing import assert_same, legal_causality
+from support.amount import small_now
 from support.networks import Network, causality, element, model
 from support.strategies import networks
 from tellegen.causality import assign_causality
@@ -19,7 +20,7 @@ from tellegen.schemes.translation import translation
 from tellegen.workflow.files import examples
 
 
-@pytest.mark.parametrize("name", [example.name for example in examples()])
+@pytest.mark.parametrize("name", small_now(example.name for example in examples()))
 def test_examples_come_back_as_networks(name: str) -> None:
     described = load(name)
     causal = assign_causality(lower(described))

@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from schemes.comparing import assert_equals_matrix, assert_same, causal_of, legal_causality, written_out
+from support.amount import small_now
 from support.examples import causal_example
 from support.networks import Network, Part, agree, causality, element, law, model, network
 from support.strategies import networks
@@ -406,7 +407,7 @@ def assert_scheme_is_right(causal: CausalGraph) -> PogScheme:
     return scheme
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", small_now(NAMES))
 def test_examples_are_raised(name: str) -> None:
     assert_scheme_is_right(causal_example(name))
 
@@ -420,7 +421,7 @@ def test_a_modulus_that_no_file_could_hold_has_names_for_its_parts() -> None:
     assert len(text) < 100_000
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", small_now(NAMES))
 def test_examples_come_back_from_their_ladder(name: str) -> None:
     causal = causal_example(name)
     again = causal_of(ladder_text(pog(causal), model=load(name)))

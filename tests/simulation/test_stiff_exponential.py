@@ -60,7 +60,7 @@ def test_the_sum_over_poles_is_the_exponential_on_the_negative_axis() -> None:
 
 
 @pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
-@pytest.mark.parametrize("n", [10, 100, 1000])
+@pytest.mark.parametrize("n", [10, 100, pytest.param(1000, marks=pytest.mark.slow)])
 def test_ladders_under_a_sine(n: int, rtol: float) -> None:
     y0 = np.arange(1.0, n + 1)
     wanted = integrate(Problem(rc_ladder(n), 10.0, y0=y0, rtol=1e-11, atol=1e-11, solver="cvode", times=101)).y

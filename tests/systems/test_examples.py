@@ -12,6 +12,7 @@ from fractions import Fraction
 import pytest
 
 import tellegen as tg
+from support.amount import small_now
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import Expression, evaluate_exact, parse
 from tellegen.model.model import Element, Model
@@ -267,7 +268,7 @@ def _sources(model: Model) -> list[Element]:
     return [element for element in model.elements if element.kind.role == "source"]
 
 
-@pytest.mark.parametrize("name", [example.name for example in tg.examples()])
+@pytest.mark.parametrize("name", small_now(example.name for example in tg.examples()))
 def test_every_example_reads_without_a_warning_and_has_an_experiment(name: str) -> None:
     model = tg.load(name)
     assert not [finding for finding in model.findings if finding.severity != "notice"]
@@ -278,7 +279,7 @@ def test_every_example_reads_without_a_warning_and_has_an_experiment(name: str) 
     assert set(model.experiment.inputs) | driven == set(model.inputs)
 
 
-@pytest.mark.parametrize("name", [example.name for example in tg.examples()])
+@pytest.mark.parametrize("name", small_now(example.name for example in tg.examples()))
 def test_every_parameter_of_an_example_has_a_value_and_is_used(name: str) -> None:
     model, system = tg.load(name), tg.derive(name)
     moving = {

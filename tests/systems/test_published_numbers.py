@@ -10,10 +10,19 @@ from published_drives import cycle, nut_force_error
 from published_mechanisms import canonical_error
 from published_numbers import EXACT, LOADS, LOST, NUMBERS, PAGE, PublishedNumber
 
+LONG = {
+    "cycle-extended-and-stiff-nuts-x",
+    "hamilton-s-form-with-s-beside-lagrange-s",
+    "order-of-the-angle-for-k-to-infinity",
+}
+"""Runs of seconds each; others of the same machines stay."""
 ALL = [number for numbers in NUMBERS.values() for number in numbers]
 
 
-@pytest.mark.parametrize("number", ALL, ids=lambda number: number.key)
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(each, marks=pytest.mark.slow if each.key in LONG else (), id=each.key) for each in ALL],
+)
 def test_published_number_is_found_again(number: PublishedNumber) -> None:
     ours = number.ours()
     assert abs(ours - number.told) <= number.allowed

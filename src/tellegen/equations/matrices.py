@@ -1,9 +1,13 @@
 """Small matrices of expressions, as tuples of rows, and small linear systems of them."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from tellegen.expressions import ZERO, Expression, is_zero, total
-from tellegen.expressions.elimination import NamedEntries, solve, with_definitions
+from tellegen.expressions.elimination import Entry, NamedEntries, solve, with_definitions
+
+LEAST: Final = 1e-4
+"""Beside the largest of its row and column, an entry of 1e-13 (this times ROUNDING) may be what is left of a zero."""
 
 Matrix = tuple[tuple[Expression, ...], ...]
 Vector = tuple[Expression, ...]
@@ -73,6 +77,8 @@ def solved(left: Matrix, right: Matrix, columns: int, field: NamedEntries) -> Ma
     """left^-1 right, over the names that `field` gives; None where `left` is singular. `columns` is the width of `right`."""
     n = len(left)
     rows = [{j: field.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in left]
+    if field.at is not None:
+        rows = _measured(rows, field.at)
     known = [{n + j: field.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in right]
     found, missing = solve(rows, known, range(n), field)
     if missing:
@@ -80,6 +86,23 @@ def solved(left: Matrix, right: Matrix, columns: int, field: NamedEntries) -> Ma
     return tuple(
         tuple(found[i][n + j].expression if n + j in found[i] else ZERO for j in range(columns)) for i in range(n)
     )
+
+
+def _measured(rows: list[dict[int, Entry]], at: Mapping[str, float]) -> list[dict[int, Entry]]:
+    """Entries with their values, each beside the largest of its row and its column, of which it may be rounding."""
+    values = [{j: abs(e.expression.evaluate(at)) for j, e in row.items()} for row in rows]
+    across = [max(row.values(), default=0.0) for row in values]
+    down = dict[int, float]()
+    for row in values:
+        for j, v in row.items():
+            down[j] = max(down.get(j, 0.0), v)
+    return [
+        {
+            j: e._replace(measure=(e.expression.evaluate(at), max(values[i][j], LEAST * min(across[i], down[j]))))
+            for j, e in row.items()
+        }
+        for i, row in enumerate(rows)
+    ]
 
 
 def solved_linear_system(

@@ -269,6 +269,8 @@ def _equations(
         yield row
 
 
+ROUNDING = 1e-9
+"""An entry smaller than this beside what it was added up from is no pivot: what it is divided into would lose as many digits."""
 LONGEST = 24
 """Entries with more leaves than this get a name."""
 
@@ -283,6 +285,8 @@ class Entry(NamedTuple):
     expression: Expression
     residues: ResiduePair
     size: int
+    measure: tuple[float, float] = (1.0, 1.0)
+    """Its value where entries are measured, and how large what it was added up from is."""
 
 
 def leaf_count(expression: Expression) -> int:
@@ -307,7 +311,8 @@ class NamedEntries:
     """The arithmetic of entries. `where` collects the names given, in order of definition; with `most`, no more than so many.
 
     An entry is zero when it vanishes at both random points. One that only vanishes with the given parameters (zero friction) is
-    kept, but taken as a pivot last, so that nothing is divided by it.
+    kept, but taken as a pivot last, so that nothing is divided by it. So is one of numbers that is rounding of zero: with `at`,
+    numbers for all names, entries are measured there, with what they were added up from.
     """
 
     def __init__(
@@ -316,8 +321,10 @@ class NamedEntries:
         taken: Iterable[str] = (),
         prefix: str = "c",
         most: int | None = None,
+        at: Mapping[str, float] | None = None,
     ) -> None:
         self.where: dict[str, Expression] = {}
+        self.at = at
         self._most = most
         self._given = {name: value for name, value in parameters.items() if value is not None}
         self._values: dict[str, Expression] = {}
@@ -378,7 +385,8 @@ class NamedEntries:
     def cost(self, a: Entry) -> int:
         """Signs first, then short expressions, so that denominators stay short; what is zero with the given values last."""
         # With zero friction given, an entry b is no zero of the model, but dividing by it would give no number.
-        return a.size if a.residues[2] else a.size + UNWELCOME
+        value, parts = a.measure
+        return a.size if a.residues[2] and abs(value) > ROUNDING * parts else a.size + UNWELCOME
 
     def quotient(self, a: Entry, b: Entry) -> Entry:
         """The quotient of entries."""
@@ -389,10 +397,21 @@ class NamedEntries:
             # A divisor that is zero with the given values: the third residue means nothing from here on, and must not raise.
             p[2] * pow(q[2] or 1, -1, PRIME) % PRIME,
         )
-        return self._kept(a.expression / b.expression, residues, a.size + b.size)
+        found = self._kept(a.expression / b.expression, residues, a.size + b.size)
+        if self.at is None:
+            return found
+        by = b.measure[0] or 1.0
+        return found._replace(measure=(a.measure[0] / by, a.measure[1] / abs(by)))
 
     def minus_product(self, a: Entry | None, b: Entry, c: Entry) -> Entry:
         """The difference of an entry and a product."""
+        found = self._minus_product(a, b, c)
+        if self.at is None:
+            return found
+        (v, parts), (x, x_parts), (y, y_parts) = (0.0, 0.0) if a is None else a.measure, b.measure, c.measure
+        return found._replace(measure=(v - x * y, max(parts, x_parts * abs(y), abs(x) * y_parts)))
+
+    def _minus_product(self, a: Entry | None, b: Entry, c: Entry) -> Entry:
         p, q = b.residues, c.residues
         product = b.expression * c.expression
         if a is None:

@@ -308,6 +308,8 @@ class Model:
 def laid_out_as(model: Model, before: Model) -> Model:
     """The model that was made of another one, without the places of elements that are gone: nothing could be put there."""
     gone = {element.name for element in before.elements} - {element.name for element in model.elements}
+    if gone.isdisjoint(name for placed in (*model.layout.values(), model.turned) for name in placed):
+        return model  # the same value, which keeps what has been derived from it
     places = {kind: {n: at for n, at in placed.items() if n not in gone} for kind, placed in model.layout.items()}
     turned = {name: angle for name, angle in model.turned.items() if name not in gone}
     return replace(model, layout={kind: placed for kind, placed in places.items() if placed}, turned=turned)

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 from html import escape
 from importlib.resources import files
 from typing import Any, ClassVar, final
@@ -278,6 +278,7 @@ def _formulas() -> Any:
     made: dict[tuple[Any, ...], Any] = {}
     make = nodes.Mnode.fromelement
 
+    @wraps(make)
     def remembered(element: ElementTree.Element, parent: Any, **words: Any) -> Any:
         """A node, or the one that was made of the same before: a node knows where its parts are, not where it is itself."""
         # Fractions look at what stands before them, and signs at both sides unless their form is given.

@@ -96,3 +96,15 @@ def test_a_profile_is_a_picture_of_its_own_and_beside_the_fit() -> None:
     assert inside.min() == pytest.approx(low, abs=0.3 * (high - low))
     assert inside.max() == pytest.approx(high, abs=0.3 * (high - low))
     assert len(fit.plot(profile).panels) == 3
+
+
+def test_axes_name_the_variable_behind_whatever_word_is_asked_of_it() -> None:
+    keep = ["time_of_max(I)", "at(I, 20 ms)", "energy.R", "mean(omega)"]
+    study = tg.sweep("dc_motor", {"R": [1.0, 1.1]}, 0.1, keep=keep, check="none")
+    found = {name: panel.x_title for name, panel in zip(keep, study.plot().panels, strict=True)}
+    assert found == {
+        "time_of_max(I)": r"\text{time\_of\_max(}I\text{)}",
+        "at(I, 20 ms)": r"\text{at(}I\text{, 20 ms)}",
+        "energy.R": "E_{R}",
+        "mean(omega)": r"\text{mean(}\omega\text{)}",
+    }

@@ -247,3 +247,12 @@ def test_statuses_of_the_batch_are_those_of_the_solvers(decay: tg.Model) -> None
     study = tg.sweep(decay, {"R": tg.between(1, 2, 20)}, check="none")
     assert set(study.status.tolist()) == {jobs.FINISHED}
     assert study.plan.how == "batch"
+
+
+def test_what_an_element_takes_in_all_is_a_number_beside_rows_too() -> None:
+    asked: dict[str, Any] = {"vary": {"R_a": [0.4, 0.5]}, "until": 0.1, "check": "none"}
+    rows = tg.sweep("dc_motor_pump", keep=["energy.R_a", "I_a"], samples=5, **asked)
+    alone = tg.sweep("dc_motor_pump", keep=["energy.R_a"], **asked)
+    assert rows["energy.R_a"].dims == ("run",)
+    assert rows["I_a"].dims == ("run", "t")
+    assert rows.values("energy.R_a") == pytest.approx(alone.values("energy.R_a"), rel=1e-5)

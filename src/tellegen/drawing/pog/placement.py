@@ -140,7 +140,7 @@ def ladder_height(columns: Iterable[plans.ColumnPlan]) -> float:
 # -- rows --------------------------------------------------------------------------------------------------------------------------
 
 ROOMY = 1.2
-"""A row that was one before may be so much wider, and the figure is drawn smaller."""
+"""A row that was one before, or that would leave a column alone, may be so much wider, and the figure is drawn smaller."""
 NOWHERE: ItemPositions = {}
 NARROWEST = 320
 """A side ladder has at least this width before it goes on elsewhere."""
@@ -201,7 +201,10 @@ def _end(ladder: plans.LadderPlan, widths: Sequence[float], room: float) -> int:
     # A row starts behind a connection where it can, with what moves together.
     fitting = [k for k in cuts if k <= end and starts[-1] - starts[k] <= room]
     behind = [k for k in fitting if isinstance(ladder.columns[k - 1].content, plans.ConnectionPlan)]
-    return min(behind or fitting, key=lambda k: abs(starts[k] - starts[-1] / 2))
+    found = min(behind or fitting, key=lambda k: abs(starts[k] - starts[-1] / 2))
+    # A column alone in a row is worse than a figure that is drawn a little smaller.
+    alone = 1 in (found, len(widths) - found)
+    return len(widths) if alone and starts[-1] <= ROOMY * room else found
 
 
 def _earlier_end(ladder: plans.LadderPlan, widths: Sequence[float], room: float, earlier: ItemPositions) -> int:

@@ -6,6 +6,7 @@ from typing import final
 
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing.schematic import symbols
+from tellegen.drawing.schematic.compounds import CYLINDER, VALVE
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels, Shunt, Station
 from tellegen.drawing.schematic.rails import return_line_height
 from tellegen.drawing.schematic.symbols import OnePortSymbol, circle, curves, placed
@@ -330,7 +331,9 @@ def terminal_shapes(at: Point, origin: Origin, text: str = "", text_at: Point = 
 
 def label_shape(element: Element, text: str, at: Point) -> Label:
     """The label of an element."""
-    return Label(text, at, LABEL_SIZE, origin=Origin(element.name, "name"))
+    # What powers are drawn beside is one element: a label of several has none.
+    part = "members" if element.kind.name in (VALVE, CYLINDER) else "name"
+    return Label(text, at, LABEL_SIZE, origin=Origin(element.name, part))
 
 
 def port_text(name: str) -> str:

@@ -13,7 +13,7 @@ from tellegen.core.domains import REFERENCES
 from tellegen.elements import KINDS
 from tellegen.model.model import Element
 
-VALVE = "directional valve"
+VALVE, CYLINDER = "directional valve", "double-acting cylinder"
 FLUIDS = frozenset({"hydraulic", "pneumatic"})
 
 
@@ -51,7 +51,7 @@ def _cylinders(elements: Iterable[Element]) -> Iterator[Compound]:
         if head.nodes[3] in REFERENCES and ring is not None and ring.nodes[0] != head.nodes[0]:
             del pulling[head.nodes[2]]
             nodes = head.nodes[0], ring.nodes[0], *head.nodes[2:]
-            yield Compound(replace(head, nodes=nodes), (head, ring))
+            yield Compound(replace(head, kind=replace(head.kind, name=CYLINDER), nodes=nodes), (head, ring))
 
 
 def _valves(elements: Iterable[Element], constants: Container[str]) -> Iterator[Compound]:

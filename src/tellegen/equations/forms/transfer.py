@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import exp, log
 from typing import final
 
 from tellegen.core.names import unused
@@ -64,7 +65,8 @@ def transfer_matrix(system: EquationSystem, *, numeric: bool = False) -> Transfe
     elif small:
         entries = rational_functions(pencil, right, m["C"], direct, name)
     else:
-        arithmetic = NamedEntries(system.parameters, [*system.where, *system.states, *system.inputs, name], prefix="g")
+        taken = [*system.where, *system.states, *system.inputs, name]
+        arithmetic = NamedEntries(system.parameters, taken, prefix="g", at=_place_of(pencil, m["L"], m["A"], name))
         arithmetic.where.update(system.where)
         found = solved(pencil, right, len(system.inputs), arithmetic)
         assert found is not None, "the pencil of a model is regular"
@@ -82,6 +84,15 @@ def transfer_matrix(system: EquationSystem, *, numeric: bool = False) -> Transfe
         variable=name,
         point=system.point,
     )
+
+
+def _place_of(pencil: Matrix, inertia: Matrix, rest: Matrix, name: str) -> dict[str, float] | None:
+    """Where entries of numbers are measured: at a speed in the middle of the model's. Symbols need no measure."""
+    if any(not e.free_symbols <= {name} for row in pencil for e in row):
+        return None
+    sizes = [[abs(e.evaluate({})) for row in matrix for e in row if e is not ZERO] for matrix in (inertia, rest)]
+    middle = [exp(sum(log(v) for v in some if v > 0.0) / max(sum(v > 0.0 for v in some), 1)) for some in sizes]
+    return {name: middle[1] / middle[0]}
 
 
 def _valued(

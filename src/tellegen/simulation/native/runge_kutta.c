@@ -181,10 +181,17 @@ static void let_bends_rest(work *w) {
   }
 }
 
-/* Whether an event function passes zero in the whole of the step. */
-static int passes_event(work *w) {
+/* Whether formulas bend in the whole of the step and none jumps: a jump that no step gets across is one that holds the motion. */
+static int passes_bend(work *w) {
   tg_job *j = w->job;
-  return j->n_events && !events_at(w, w->t + w->h, w->y1, w->g1) && tg_any_crossing(j, w->g0, w->g1);
+  int bends = 0;
+  if (!j->n_events || events_at(w, w->t + w->h, w->y1, w->g1)) return 0;
+  for (int e = 0; e < j->n_events; e++) {
+    if (!tg_crosses(j, e, w->g0[e], w->g1[e])) continue;
+    if (!j->bends[e]) return 0;
+    bends = 1;
+  }
+  return bends;
 }
 
 /* The crossing between two times closed in by bisection on all event functions at once, which needs no more than 52 halvings and cannot
@@ -437,7 +444,7 @@ static int rk_advance(work *w, double halt, double *next) {
     j->rhs_calls += STAGES - 1;
     int bad = stages(w, j->t, h);
     double error = bad ? INFINITY : error_of(w, h);
-    if (!(error <= 1) && !(isfinite(error) && h < AT_A_BEND * tg_gap(j->t) && passes_event(w))) {
+    if (!(error <= 1) && !(isfinite(error) && h < AT_A_BEND * tg_gap(j->t) && passes_bend(w))) {
       j->rejected++;
       rejected = 1;
       whole = 0;
@@ -530,7 +537,7 @@ static int rk_advance(work *w, double halt, double *next) {
       let_bends_rest(w);
       *next = fmin(*next, 0.1 * h);
       /* Where rates jump at a bend, a step that comes down to it tells nothing of the next one. */
-      if (*next < 1024 * tg_gap(j->t)) *next = first_step(w, j->until - j->t);
+      if (*next < 1024 * tg_gap(j->t) && !tg_jumps(j, w->signs)) *next = first_step(w, j->until - j->t);
     } else {
       double *first = w->k[0], *y = j->y;
       w->k[0] = w->k[STAGES];

@@ -451,7 +451,7 @@ class Fit:
                 t, unit = one.measured.t[there], one.unit(name)
                 told = Line(name, t, measured[there] + errors[name], words="model")
                 dots = Line(name, t, measured[there], words="measured", mark=".")
-                off = Line(name, t, errors[name], words="model less measurement", mark=".")
+                off = Line(name, t, errors[name], words="residual", mark=".")
                 stacks.append([Panel((dots, told), unit=unit), Panel((off,), unit=unit)])
         if profile is not None:
             stacks.append([profile.panel])

@@ -101,8 +101,8 @@ def _read(text: str, run: Run, *, with_rows: bool, until: float) -> Kept:
 
 def _of_name(text: str, name: str, word: str, run: Run, at: float = 0.0) -> Kept:
     kind, _, element = name.partition(".")
-    if name not in run and kind == "energy" and f"power.{element}" in run and word == LAST:
-        # what an element takes in all: only storages have a content that runs tell at any time
+    if name not in run and kind == "energy" and f"power.{element}" in run and word in (LAST, ROWS):
+        # what an element takes in all, beside rows too: only storages have a content that runs tell at any time
         return Kept(text, "integral", f"power.{element}", "J")
     if name not in run:
         raise rules.NOT_KEPT.error(f"no run has '{name}'", where=text, fix=run.channels.unknown(name).finding.fix)

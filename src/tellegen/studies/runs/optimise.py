@@ -420,7 +420,7 @@ def _told(
                 value=float(along[worst]),
                 limit=limit.limit,
                 unit=units.get(limit.goal.alone or str(limit.goal.formula), ""),
-                multiplier=float(np.sum(weights[mine])) * search.size / search.sizes[i],
+                multiplier=float(np.sum(weights[mine]) * search.size / search.sizes[i]),
                 active=bool(abs(best.margins[mine]).min() <= ACTIVE),
             )
         )

@@ -22,7 +22,7 @@ from tellegen.results.run import Run
 from tellegen.results.units import behind_number
 from tellegen.simulation import batches
 from tellegen.simulation.global_error import PROMISED
-from tellegen.simulation.lanes.text import PAIRS
+from tellegen.simulation.lanes import PAIRS
 from tellegen.simulation.solvers import jobs
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.keep import Kept
@@ -405,10 +405,12 @@ class Study:
 
     def _latex(self, name: str) -> str:
         kept = next((kept for kept in self.kept if kept.text == name), None)
-        if kept is None or kept.text == kept.name:
+        # The variable stands behind the parenthesis, whatever letters the word before it has; `energy.R` has none.
+        word, bracket, inside = name.partition("(")
+        if kept is None or not bracket:
             return variable_latex(name)
-        before, _, after = name.partition(kept.name)
-        told = [rf"\text{{{part}}}".replace("_", r"\_") if part else "" for part in (before, after)]
+        before, _, after = inside.partition(kept.name)
+        told = [rf"\text{{{part}}}".replace("_", r"\_") for part in (f"{word}({before}", after)]
         return variable_latex(kept.name).join(told)
 
     def save(self, path: str | Path) -> Path:
