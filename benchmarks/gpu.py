@@ -23,7 +23,7 @@ from benchmarks.harness import Bound, Row
 from benchmarks.studies import ALLOWED, COMPARED, MODELS, by_diffrax
 from tellegen.core.errors import TellegenError
 from tellegen.simulation.global_error import PROMISED
-from tellegen.simulation.lanes.card import CardBatch
+from tellegen.simulation.lanes import CardBatch
 from tellegen.studies.runs.lane_runs import CARD, PILOT_STEPS, card_pair, varied_places
 from tellegen.studies.runs.makers import card_name
 from tellegen.studies.runs.model_runs import ModelRuns, Plan, RunSettings

@@ -33,8 +33,8 @@ from benchmarks.solvers.problems import crank
 from tellegen.compiler.context import address_of
 from tellegen.compiler.kept_files import cache_folder
 from tellegen.notations.reading import read_model
+from tellegen.simulation import lanes
 from tellegen.simulation.hybrid.relay import ModeRelay
-from tellegen.simulation.lanes import processor
 from tellegen.studies.runs.model_runs import ModelRuns, RunSettings
 from tellegen.studies.runs.table import shares_drawn
 
@@ -79,7 +79,7 @@ class Batch(AbstractCase):
         runs, values = prepared(self.model)
         if self.narrower:
             with_these = (f"-m{self.narrower}",), NARROWER[self.narrower], self.narrower
-            processor.vector_flags = lambda: with_these  # type: ignore[assignment]
+            lanes.vector_flags = lambda: with_these  # type: ignore[assignment]
         # a pilot of many runs, of which some are then made: lanes are for large studies
         plan = runs.plan(np.tile(values, (1 + 10_000 // len(values), 1)))
         if not self.in_lanes:
@@ -185,7 +185,7 @@ class VectorsByHand(AbstractCase):
     def prepare(self) -> Any:
         source = Path(__file__).parent / "solvers" / "in_vectors.c"
         target = Path(tempfile.mkdtemp(prefix="tellegen-bench-")) / "in_vectors.so"
-        flags = ["-O3", *processor.vector_flags()[0], "-ffast-math", "-fopenmp-simd", "-shared", "-fPIC"]
+        flags = ["-O3", *lanes.vector_flags()[0], "-ffast-math", "-fopenmp-simd", "-shared", "-fPIC"]
         subprocess.run(["cc", *flags, str(source), "-o", str(target), "-lmvec", "-lm"], check=True)
         library = ctypes.CDLL(str(target))
         values, some, exact = exact_crank_rods()

@@ -74,11 +74,11 @@ function Panel({ curves, run, beside, log }: { curves: RunCurve[]; run: KeptRun;
     const axis: uPlot.Axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1, size: 4 }, font: "11px system-ui, sans-serif" };
     const lines = [run, ...beside].flatMap((_, r) => curves.map((curve, k): uPlot.Series => ({
       label: r ? `${curve.name} #${beside[r - 1]?.number}` : curve.name, stroke: TONES[theme][k % 6], width: r ? 1.2 : 1.8, dash: DASHES[r % 4] ?? [],
-      points: { show: false }, spanGaps: true, value: (_plot, value) => told(value),
+      points: { show: false }, spanGaps: true, pxAlign: 0, value: (_plot, value) => told(value),
     })));
     const made = new uPlot({
       width: Math.max(160, place.clientWidth), height: Math.max(90, place.clientHeight - 4),
-      legend: { show: false }, padding: [8, 8, 0, 0],
+      legend: { show: false }, padding: [8, 18, 0, 0],
       scales: { x: { time: false, distr: log.includes("x") ? 3 : 1 }, y: { distr: log.includes("y") ? 3 : 1 } },
       axes: [{ ...axis, size: 26, values: (_plot, ticks) => ticks.map(told) }, { ...axis, size: 52, values: (_plot, ticks) => ticks.map(told) }],
       series: [{ label: "t" }, ...lines],

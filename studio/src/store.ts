@@ -133,6 +133,7 @@ export class Store {
   private liveNext: Record<string, string> | null = null;
   private ranVersion = -1;
   private runWanted = false;
+  private ownRun = 0;
   private trial: Trial | null = null;
   private looking: number | undefined;
   private waiting: number | undefined;
@@ -289,6 +290,8 @@ export class Store {
     this.creating = false;
     if (running?.id === message.id) this.set({ running: null });
     if (message.id === this.liveInFlight) this.liveInFlight = 0;
+    // A run that nobody asked for met a text that is no model: its findings say that, where who types wants to be left alone.
+    if (message.id === this.ownRun && !/^[SN]/.test(message.code)) return this.answered(message.id, message);
     this.notice("error", message.code ? `${message.code}: ${message.what}` : message.what, message.fix);
     this.answered(message.id, message);
   }
@@ -447,6 +450,7 @@ export class Store {
       return;
     }
     this.run();
+    this.ownRun = this.state.running?.id ?? 0;
   }
 
   run(): void {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import tellegen as tg
 from compiler.comparing import close
 from compiler.test_models import EXAMPLES, legal
-from support.amount import every
+from support.amount import FEWER, every
 from support.examples import causal_example
 from support.networks import Network
 from support.strategies import networks
@@ -67,7 +67,7 @@ def test_looped_examples_equal_those_written_out(name: str) -> None:
     assert_equal_models(causal_example(name))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(FEWER, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks(), st.integers(0, 1000))
 def test_looped_networks_equal_those_written_out(network: Network, seed: int) -> None:
     assert_equal_models(legal(network), seed)

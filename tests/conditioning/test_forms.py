@@ -192,7 +192,7 @@ def test_energy_is_kept_by_the_discrete_gradient() -> None:
     conditioned = tg.condition("mobile_manipulator", "hamilton")
     rest = dict.fromkeys(conditioned.base.inputs, 0.0)
     start = {"omega_0": 1.0, "vx_0": 0.3, "omega_1": 2.0}
-    run = tg.simulate(conditioned, 5, inputs=rest, initial=start, solver="discrete-gradient", step=0.02, samples=25)
+    run = tg.simulate(conditioned, 2, inputs=rest, initial=start, solver="discrete-gradient", step=0.02, samples=25)
     energy = np.asarray(run.stored_energy)
     assert float(np.max(np.abs(energy - energy[0]))) < 1e-11 * energy[0]
 

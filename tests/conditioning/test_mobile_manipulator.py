@@ -236,6 +236,7 @@ def test_parasitic_elements_converge_with_order_one() -> None:
     assert order == pytest.approx(1.0, abs=0.15)
 
 
+@pytest.mark.slow
 def test_canonical_equations_are_those_of_another_machine_once_the_base_turns() -> None:
     """(17) leaves the gyroscopic block out."""
     canonical, right = run_of("hamilton", canonical=True), run_of("hamilton")

@@ -156,3 +156,5 @@ def test_a_pin_that_holds_two_places_is_refused() -> None:
 def test_a_place_without_a_value_is_refused_with_its_formula() -> None:
     with pytest.raises(TellegenError, match="D124: the place of bob is not a real number"):
         draw(pendulum("-reach", "-sqrt(l^2 - 4*l^2)"), "mechanism")
+    with pytest.raises(TellegenError, match="F182"):  # with the angle at the start
+        draw(pendulum("-reach", "-sqrt(l^2*(cos(phi) - 2))"), "mechanism")

@@ -133,7 +133,7 @@ def test_the_page_that_plays_stages_says_each_one_with_its_reason_in_its_languag
     assert told == [f"{k}: {stage.reason.replace('`', '')}" for k, stage in enumerate(stages)]
     assert '<html lang="it">' in page
     assert ">Avvia</button>" in page
-    assert 'aria-label="fase"' in page
+    assert 'aria-label="passo"' in page
     assert not re.search(r"\b(Play|Pause|time)\b", page)
 
 

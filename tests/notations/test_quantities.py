@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tellegen.core.errors import DescriptionError, Finding, Place
 from tellegen.core.units import Dimension
-from tellegen.expressions import Number, number, parse
-from tellegen.model.dimensions import measure_of
+from tellegen.expressions import Number, number, parse, symbol
+from tellegen.model.dimensions import NoDimension, measure_of
 from tellegen.notations.parameters import parameter_values
 from tellegen.notations.quantities import decimal_text, read_plain, read_quantity
 from tellegen.notations.reading import read_model
@@ -235,3 +235,8 @@ def test_a_displacement_that_is_also_a_unit_is_pointed_out() -> None:
     fix = "'h' behind a number is read as a unit: put spaces around the operator before it to mean the variable"
     assert caught.value.finding.fix == fix
     assert read_model(text.replace("^2*h", "^2 * h")).elements
+
+
+def test_a_symbol_without_letters_is_looked_up_as_any_other() -> None:
+    """Reading takes no such name, but a formula that is put together may meet one before it is refused."""
+    assert measure_of(symbol(""), lambda name: NoDimension.UNKNOWN) is NoDimension.UNKNOWN

@@ -1,7 +1,12 @@
 """Bends of formulas are located where the motion passes them, and left alone where tolerances alone move it to and fro."""
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
 
 from tellegen import simulate
 from tellegen.notations.reading import read_model
@@ -66,3 +71,36 @@ def test_a_force_that_only_rates_tell_bends_once_in_a_swing() -> None:
     assert run.solver == "ida"
     assert len(run.events) == 3
     assert run.trajectory.steps < 1000
+
+
+LAGS: dict[str, Callable[[float, float, float, float], float]] = {
+    "max(min((u - x)/T, 40), -40)": lambda x, v, u, T: max(min((u - x) / T, 40.0), -40.0),
+    "(max(min(9*(u - v), 0.4), -0.4) - x)/T": lambda x, v, u, T: (max(min(9.0 * (u - v), 0.4), -0.4) - x) / T,
+    "(u - x)/T - max(x - 0.3, 0)*7/T": lambda x, v, u, T: (u - x) / T - max(x - 0.3, 0.0) * 7.0 / T,
+    "(abs(u) - x)/T + min(x, 0.2)*5": lambda x, v, u, T: (abs(u) - x) / T + min(x, 0.2) * 5.0,
+}
+"""Rates of a lag that follows u and saturates; v is what a capacitor makes of it."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("solver", ["auto", "cvode"])
+def test_a_stiff_lag_that_saturates_keeps_its_tolerance(seed: int, solver: str) -> None:
+    draw = np.random.default_rng(seed)
+    written, rate = list(LAGS.items())[seed % len(LAGS)]
+    T, w, rtol = float(f"{10.0 ** draw.uniform(-6, -2):.3g}"), float(f"{draw.uniform(3, 40):.3g}"), 1e-6
+    text = (
+        "system: lag\nnetwork:\n  i: {current source: [gnd, m], signal: x*1 A}\n  C: {capacitor: [m, gnd], value: 0.2 F}\n"
+        "  R: {resistor: [m, gnd], value: 1 ohm}\nsignals:\n"
+        f"  u: 'sin({w}*t/(1 s))'\n  v: 'V_C/(1 V)'\n  x: {{integral: '({written.replace('T', str(T))})/(1 s)'}}\n"
+    )
+    times = np.linspace(0.0, 1.0, 81)
+    run = simulate(read_model(text), until=1.0, times=times, rtol=rtol, solver=solver, progress=False)
+
+    def rates(t: float, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        x, v = float(y[0]), float(y[1])
+        return np.array([rate(x, v, math.sin(w * t), T), (x - v) / 0.2])
+
+    wanted = solve_ivp(rates, (0.0, 1.0), np.zeros(2), "Radau", times, rtol=1e-9, atol=1e-12, max_step=2e-3).y
+    for name, y in zip(("x", "V_C"), wanted, strict=True):
+        assert np.max(np.abs(run.values(name) - y)) <= 20.0 * rtol * (1e-3 + np.max(np.abs(y)))

@@ -330,3 +330,26 @@ def test_inputs_that_cannot_do_it_say_why(outputs: list[str], inputs: list[str],
     with pytest.raises(tg.EquationError, match=code) as caught:
         tg.invert(read_model(APART), prescribe=outputs, for_=inputs)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("sections", [3, 5])
+def test_an_inverse_of_many_derivatives_keeps_its_digits(sections: int) -> None:
+    """A ladder whose far end follows a sine: ten derivatives, and the exact input by nodal analysis from the end."""
+    text, gain, current, s = "", 1.0 + 0.0j, 0.1 + 0.0j, 200.0j
+    for k in reversed(range(sections)):
+        R, L, C = 1.0 + 0.3 * k, 1e-3 * (1 + k), 1e-4
+        text += f"  R{k}: {{resistor: [n{k}, m{k}], value: {R} ohm}}\n  L{k}: {{inductor: [m{k}, n{k + 1}], value: {L} H}}\n"
+        text += f"  C{k}: {{capacitor: [n{k + 1}, gnd], value: {C} F, voltage: v{k}}}\n"
+        current += gain * s * C
+        gain += current * (R + s * L)
+    text += f"  V: {{voltage source: [n0, gnd]}}\n  Z: {{resistor: [n{sections}, gnd], value: 10 ohm}}\n"
+    far = f"v{sections - 1}"
+    found = tg.invert(
+        read_model(f"system: ladder\nnetwork:\n{text}"),
+        prescribe={far: "1 V*sin(200*t/(1 s))"},
+        for_=["V"],
+        until="30 ms",
+        samples=100,
+    )
+    wanted = np.imag(gain * np.exp(s * found.t))
+    assert np.max(np.abs(found.values("V") - wanted)) <= 20.0 * 1e-8 * abs(gain)

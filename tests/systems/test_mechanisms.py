@@ -183,6 +183,7 @@ def test_the_ends_of_the_cylinder_carry_its_weight_and_its_momentum() -> None:
         assert pushed == pytest.approx(gained, rel=1e-3, abs=5e-4), axis
 
 
+@pytest.mark.slow
 def test_friction_of_the_rigid_cylinder_acts_on_its_contact_forces() -> None:
     text = rigid_cylinder().replace("speed: v_l}", "speed: v_l, friction coefficient: mu_k, length: d}")
     run = tg.simulate(read_model(text), until=0.3, rtol=1e-8)

@@ -267,6 +267,16 @@ def test_a_correction_speaks_the_language_of_its_sheet(
     assert "right" not in told
 
 
+def test_the_figures_of_a_lesson_name_domains_in_its_language(tmp_path: Path) -> None:
+    tg.exercise(MOTOR, "strokes", tmp_path / "sheet.tex", language="it")
+    for file in ("sheet.tex", "sheet_solution.tex"):
+        page = (tmp_path / file).read_text(encoding="utf-8")
+        assert "meccanico, rotazione" in page
+        assert "mechanical, rotational" not in page
+    first = tg.stages(MOTOR, "bond", language="fr")[0]
+    assert "électrique" in {shape.text for shape in first.scene.shapes if isinstance(shape, Label)}
+
+
 def test_a_notebook_is_one(tmp_path: Path) -> None:
     tg.exercise("rlc", "strokes", tmp_path / "sheet.ipynb")
     book = json.loads((tmp_path / "sheet.ipynb").read_text(encoding="utf-8"))

@@ -45,6 +45,10 @@ class Phrases:
         """A power or energy variable with its article: the voltage, la tensione, die Spannung."""
         return self("quantity." + word.replace(" ", "_"))
 
+    def domain(self, name: str) -> str:
+        """What a domain is called under its area: its name, unless engineers say more."""
+        return self._table.get(f"domain.{name}", name)
+
     def names(self, names: Iterable[str]) -> str:
         """Names between backquotes, `a`, `b` and `c`."""
         marked = [f"`{name}`" for name in names]

@@ -26,7 +26,21 @@ from tellegen.scenes.geometry import Box
 from tellegen.scenes.ink import ink_box
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.pictures import check_suffix, write_drawing
-from tellegen.scenes.scene import MARGIN, Band, Bond, Label, Origin, Ring, Scene, Section, Shape, Tone, moved, tidy
+from tellegen.scenes.scene import (
+    MARGIN,
+    Band,
+    Bond,
+    Label,
+    Origin,
+    Ring,
+    Scene,
+    Section,
+    Shape,
+    Tone,
+    moved,
+    tidy,
+    with_captions,
+)
 from tellegen.scenes.strokes import stroke_end
 from tellegen.scenes.writers.raster import to_pdf_pages
 from tellegen.scenes.writers.tikz import to_beamer
@@ -207,7 +221,8 @@ def stages(what: AnyModel, notation: str = "bond", *, language: Language = "en",
     if notation not in STAGED:
         fix = did_you_mean(notation, STAGED) or f"choose one of {listing(STAGED)}"
         raise rules.NO_STAGES.error(f"there are no stages of a figure '{notation}'", fix=fix)
-    return STAGED[notation](what, read_options(options), Phrases(language))
+    made, say = STAGED[notation](what, read_options(options), Phrases(language)), Phrases(language)
+    return replace(made, stages=tuple(replace(stage, scene=with_captions(stage.scene, say)) for stage in made))
 
 
 # -- causality, stroke by stroke ---------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Literal, final
 
+from tellegen.core.language import ENGLISH, Phrases
 from tellegen.scenes.geometry import Box, Outline, Point, PointMap, mapped_outline
 from tellegen.scenes.typesetting import Typeset, set_math, set_words
 
@@ -310,12 +311,21 @@ def mapped(shape: Shape, point: PointMap, box: Callable[[Box], Box]) -> Shape:
 CAPTION, CAPTION_DROP = 12.0, 20.0
 """The size of captions, and how far under an area their baseline is."""
 
-_CAPTIONS = {"translational": "mechanical, translational", "rotational": "mechanical, rotational", "heat": "thermal"}
-
 
 def caption_of(domain: str) -> str:
-    """What a domain is called under its area: its name, unless engineers say more."""
-    return _CAPTIONS.get(domain, domain)
+    """What a domain is called under its area in figures; lessons say it in their language."""
+    return ENGLISH.domain(domain)
+
+
+def with_captions(scene: "Scene", say: Phrases) -> "Scene":
+    """The scene with the words under its areas in another language."""
+    shapes = tuple(
+        replace(shape, text=say.domain(shape.origin.domain))
+        if isinstance(shape, Label) and shape.origin.part == "caption"
+        else shape
+        for shape in scene.shapes
+    )
+    return replace(scene, shapes=shapes)
 
 
 def caption_label(text: str, at: Point, domain: str, number: str = "") -> Label:

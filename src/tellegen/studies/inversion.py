@@ -13,7 +13,7 @@ from typing import Final, TypedDict, Unpack, final, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.analysis.linear_model import linear_model
+from tellegen.analysis.linear_model import LinearModel, energy_coordinates, linear_model
 from tellegen.analysis.poles import Pole, zeros
 from tellegen.analysis.summary import complex_text
 from tellegen.conditioning.opened_constraints import formula_signal, fresh_name
@@ -51,6 +51,9 @@ SETTLING: Final = 10.0
 
 STANDING: Final = 1e-9
 """A pole this close to the imaginary axis, beside its size, stands on it."""
+
+ROUNDED: Final = 0.01
+"""The share of the tolerance that rounding may take of an output."""
 
 MANY_DERIVATIVES: Final = 6
 """So many derivatives of a course take more digits than numbers have, where states are fast beside the course."""
@@ -258,7 +261,8 @@ def invert(
     start = start_on_course(described, asked.graph, asked.values, equations, courses, initial or {})
     end = duration_of(described, until, asked.values)
     _check_on_the_way(equations, start, end)
-    made = _following_model(described, asked, equations, courses, start.gains, end)
+    settling = _settling(equations, start.values, end, _tolerance(described, rtol))
+    made = _following_model(described, asked, equations, courses, start.gains, settling)
     moved = {name: (start.model[name], start.found[name]) for name in start.moved}
     run = simulate(
         _without_initial_values(made) if moved else made,
@@ -426,17 +430,16 @@ def _following_model(
     equations: InverseSystem,
     courses: Mapping[str, Sequence[Expression]],
     gains: Array,
-    until: float,
+    settling: Mapping[str, float],
 ) -> Model:
-    """The model with signals for its inputs; others see them as any signal."""
+    """The model with signals for its inputs; others see them as any signal. `settling` is the k of each output."""
     taken = {*model.parameters, *measurable_names(model), *(e.name for e in model.elements)}
     taken |= {*equations.rates, *equations.plant.algebraic.unknowns, *equations.inputs}
     signals: dict[str, Expression] = {}
     commands: dict[str, Expression] = {}
-    k = number(SETTLING / until)
     for output, chain, names in zip(equations.plant.outputs, equations.chains, equations.courses, strict=True):
         signals |= dict(zip(names, courses[output], strict=True))
-        r = len(chain)
+        r, k = len(chain), number(settling[output])
         # The binomial of (d/dt + k)^r e = 0, e the distance from the course.
         errors = (
             comb(r, i) * k ** (r - i) * (symbol(name) - e)
@@ -500,14 +503,38 @@ def _without_initial_values(model: Model) -> Model:
 # -- What comes out ----------------------------------------------------------------------------------------------------------------
 
 
+def _settling(equations: InverseSystem, at: Mapping[str, float], until: float, rtol: float) -> dict[str, float]:
+    """How fast the error of each output dies away, in 1/s.
+
+    The rounding of the highest derivative, which is as large as the product of the poles that it leads through, moves the output
+    by its r-th integral: the larger k, the less of it stays.
+    """
+    found = dict.fromkeys(equations.plant.outputs, SETTLING / until)
+    if max(equations.degrees.values()) < MANY_DERIVATIVES:
+        return found
+    try:
+        own = np.sort(np.abs(np.linalg.eigvals(energy_coordinates(_tangent(equations, at)).A)))
+    except EquationError:
+        return found
+    for output, degree in equations.degrees.items():
+        fast = np.log(np.maximum(own[-degree:], SETTLING / until))
+        needed = np.exp((np.log(np.finfo(float).eps / (ROUNDED * rtol)) + np.sum(fast)) / degree)
+        found[output] = float(f"{max(found[output], min(needed, np.exp(np.mean(fast)))):.3g}")
+    return found
+
+
+def _tangent(equations: InverseSystem, at: Mapping[str, float]) -> LinearModel:
+    """The tangent model at the start. Raises: EquationError where a law has no slope, as a root at zero."""
+    return linear_model(equations.plant.everywhere(lambda e: e.substitute({TIME: number(0)})), at)
+
+
 def _poles(equations: InverseSystem, at: Mapping[str, float]) -> tuple[Pole, ...]:
     """The poles of the states left to themselves: the zeros of the tangent model at the start."""
     if not equations.remaining:
         return ()
-    plant = equations.plant.everywhere(lambda e: e.substitute({TIME: number(0)}))
     try:
-        return zeros(linear_model(plant, at))
-    # Where a law has no slope, as a root at zero, there is no tangent model to have zeros.
+        return zeros(_tangent(equations, at))
+    # There is no tangent model to have zeros.
     except EquationError:
         return ()
 

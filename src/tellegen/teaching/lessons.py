@@ -9,7 +9,7 @@ from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.files import failure_reason, write_bytes
-from tellegen.core.language import Phrases
+from tellegen.core.language import Language, Phrases
 from tellegen.core.names import did_you_mean
 from tellegen.drawing import Figure, draw
 from tellegen.drawing.stages import NEW, stages
@@ -32,7 +32,7 @@ from tellegen.reporting.html import to_html
 from tellegen.reporting.pages import Beside, PageBlock, PageFormulas, PagePicture, PageSection, Prose, Report
 from tellegen.reporting.reports import element_links
 from tellegen.scenes.lettering import name_latex
-from tellegen.scenes.scene import Band, Label, Section, Shape
+from tellegen.scenes.scene import Band, Label, Section, Shape, with_captions
 from tellegen.scenes.writers.tikz import TIKZ_PACKAGES, latex_words
 from tellegen.teaching import rules
 
@@ -150,12 +150,12 @@ def lesson(what: Model | Reduction, explanation: Explanation) -> Lesson:
     """Steps with their figures, drawn on the scheme of the model where it can be drawn, else as a schematic or a bond graph."""
     if isinstance(what, Reduction):
         return _reduction_lesson(what, explanation)
-    return Lesson(explanation, tuple(_Board(what).parts(explanation)), element_links(what))
+    return Lesson(explanation, tuple(_Board(what, explanation.language).parts(explanation)), element_links(what))
 
 
 def _reduction_lesson(reduction: Reduction, explanation: Explanation) -> Lesson:
     """The steps on the scheme of the full model, then the pictures of the scheme as elements are taken out."""
-    parts = tuple(_Board(reduction.original).parts(explanation))
+    parts = tuple(_Board(reduction.original, explanation.language).parts(explanation))
     try:
         pictures = stages(reduction, "steps", language=explanation.language)
     except TellegenError:
@@ -172,7 +172,7 @@ def _reduction_lesson(reduction: Reduction, explanation: Explanation) -> Lesson:
 class _Board:
     """The figure of a model, in which elements and variables are marked for each step."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, language: Language) -> None:
         self.links = element_links(model)
         self.owners: dict[str, str] = {}
         for port in lower(model).ports:
@@ -181,6 +181,9 @@ class _Board:
             elif isinstance(port.law, SourceLaw):
                 self.owners[port.law.input] = port.element
         self.figure = _drawn(model, {port.element for port in lower(model).ports})
+        if self.figure is not None:
+            scene = with_captions(self.figure.scene, Phrases(language))
+            self.figure = replace(self.figure, scene=scene)
         self.left = MOST_FIGURES
 
     def parts(self, explanation: Explanation) -> Iterator[LessonPart]:
@@ -237,7 +240,9 @@ def _marked(shape: Shape, places: Set[str], texts: Set[str]) -> Shape:
     """A shape that is spoken of in a strong colour, other elements pale: on paper without colours both are told apart."""
     if isinstance(shape, Band | Section):
         return shape
-    if shape.origin.element in places or (isinstance(shape, Label) and shape.text in texts):
+    # Two names may have the same letters, as c2 and c_2 have: an element is no variable of another that is spoken of.
+    spoken = isinstance(shape, Label) and shape.text in texts and shape.text != name_latex(shape.origin.element)
+    if shape.origin.element in places or spoken:
         return replace(shape, tone=NEW)
     return replace(shape, tone="quiet") if shape.origin.element else shape
 

@@ -10,7 +10,7 @@ import zlib
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from re import compile as regular
@@ -36,6 +36,7 @@ from tellegen.reporting.pages import (
     Paragraph,
     Report,
 )
+from tellegen.scenes.scene import with_captions
 from tellegen.scenes.writers.tikz import TIKZ_PACKAGES, latex_words
 from tellegen.teaching import rules
 from tellegen.teaching.tasks import Hidden, Task
@@ -233,16 +234,18 @@ class _Text:
 
 def _text_of(sheet: ExerciseSheet, path: Path, solved: bool) -> _Text:
     say, task = Phrases(sheet.language), sheet.task
+    figure = task.solved if solved else task.figure
+    figure = replace(figure, scene=with_captions(figure.scene, say))
     title = say("exercise.title", number=sheet.variant, name=sheet.model.name)
     if solved:
         title = say("exercise.solution_title", number=sheet.variant, name=sheet.model.name)
         right = say("exercise.right")
-        return _Text(title, figure=task.solved, file_title=right, file=sheet.solution(), solution=task.reasons())
+        return _Text(title, figure=figure, file_title=right, file=sheet.solution(), solution=task.reasons())
     command = say("exercise.how", command=f"tellegen grade {path.name} answers.yaml")
     return _Text(
         title,
         question=say(f"exercise.{sheet.hide}"),
-        figure=task.figure,
+        figure=figure,
         given=task.given,
         formulas=task.shown,
         file_title=command,

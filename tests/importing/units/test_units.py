@@ -66,6 +66,30 @@ def test_a_unit_for_model_exchange_runs_as_its_model(name: str, version: str, tm
     assert largest_error(name, imported(tmp_path, name, version)) < 1e-7
 
 
+PRESSED = """
+system: A mass that a force presses onto a stop
+parameters: {m: 0.2 kg, b: 3 N*s/m, l: 2 mm}
+displacements: {x: v}
+network:
+  F:    {force source: [frame, p]}
+  m:    {mass: [p], velocity: v}
+  b:    {damper: [p, frame]}
+  stop: {hard stop: [p, frame], gap: l - x, restitution: 0.4}
+experiment: {until: 0.2 s, inputs: {F: 4 N}, outputs: [v]}
+"""
+
+
+def test_bounces_that_pile_up_end_at_rest_in_a_unit(tmp_path: Path) -> None:
+    (tmp_path / "pressed.yaml").write_text(PRESSED, encoding="utf-8")
+    # Slow bounces move the mass by less than a digit of where it is.
+    (unit,) = tg.export_model(tmp_path / "pressed.yaml", "fmu", tmp_path / "made", sources="experiment")
+    tg.import_model(unit, tmp_path / "read.yaml")
+    own, run = (tg.simulate(tmp_path / f"{name}.yaml", rtol=1e-9, samples=50) for name in ("pressed", "read"))
+    assert own.final()["v"] == 0
+    assert run.final()["unit_v"] == 0
+    assert np.max(np.abs(own.values("x") - run.values("unit_x"))) < 1e-7 * 2e-3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["2", "3"])
 @pytest.mark.parametrize("name", MORE)

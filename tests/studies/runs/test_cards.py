@@ -21,8 +21,18 @@ from tellegen.core.errors import SimulationError
 from tellegen.experiments.setup import set_up
 from tellegen.notations.reading import read_model
 from tellegen.simulation.batches import BatchResult
-from tellegen.simulation.lanes.card import CardBatch, SingleLanes, card_text, in_single
-from tellegen.simulation.lanes.processor import FLAGS, LaneControl, Lanes, LaneTables, empty_result, lanes_arrays
+from tellegen.simulation.lanes import (
+    FLAGS,
+    CardBatch,
+    LaneControl,
+    Lanes,
+    LaneTables,
+    SingleLanes,
+    card_text,
+    empty_result,
+    in_single,
+    lanes_arrays,
+)
 from tellegen.studies.runs import makers
 from tellegen.studies.runs.lane_runs import CARD, MOST_ON_CARD, LaneRuns, card_pair, lane_refusal, varied_places
 from tellegen.studies.runs.model_runs import ModelRuns, Plan, RunSettings

@@ -18,7 +18,7 @@ from tellegen.compiler.toolchain import build_files
 from tellegen.experiments.setup import set_up
 from tellegen.graph.signals import Table
 from tellegen.notations.reading import read_model
-from tellegen.simulation.lanes.processor import FLAGS, LaneBatch
+from tellegen.simulation.lanes import FLAGS, LaneBatch
 from tellegen.studies.runs import lane_runs
 from tellegen.studies.runs.lane_runs import lane_refusal, varied_places
 from tellegen.studies.runs.model_runs import Made, ModelRuns, Plan, RunSettings

@@ -1,6 +1,6 @@
 """Sweeps: the table of runs, what is kept of them, and what is refused."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -256,3 +256,22 @@ def test_what_an_element_takes_in_all_is_a_number_beside_rows_too() -> None:
     assert rows["energy.R_a"].dims == ("run",)
     assert rows["I_a"].dims == ("run", "t")
     assert rows.values("energy.R_a") == pytest.approx(alone.values("energy.R_a"), rel=1e-5)
+
+
+def test_one_text_is_one_name_and_what_is_no_text_is_refused() -> None:
+    model, vary = tg.load("dc_motor_pump"), {"R_a": [0.4, 0.5]}
+    study = tg.sweep(model, vary, 0.1, keep="max(I_a)", check="none")
+    peak = tg.response(model, "R_a", "max(I_a)", 0.1)
+    assert peak([[0.4], [0.5]])[:, 0] == pytest.approx(study.values("max(I_a)"), rel=2e-5)
+    refused: list[Callable[[], object]] = [
+        lambda: tg.sweep(model, vary, 0.1, keep=[3]),  # type: ignore[list-item]
+        lambda: tg.optimise(model, {"R_a": (0.3, 0.6)}, 3),  # type: ignore[arg-type]
+        lambda: tg.response(model, ["R_a", "R_a"], "I_a", 0.1),
+        lambda: tg.fit(model, tg.record({"t": [0, 0.1], "I_a": [0, 1]}, hold="spline"), "R_a"),  # type: ignore[arg-type]
+    ]
+    codes = []
+    for request in refused:
+        with pytest.raises(TellegenError) as found:
+            request()
+        codes.append(found.value.code)
+    assert codes == ["S408", "S408", "S407", "S425"]

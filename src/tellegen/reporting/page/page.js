@@ -152,7 +152,7 @@
         const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 }, font: "12px system-ui, sans-serif" };
         const curves = panel.y.map((_, c) => ({
           label: titles.querySelector(`[data-curve="${k} ${c}"]`).cloneNode(true),
-          stroke: tones[c], width: 1.6, dash: panel.dash[c], points: { show: false }, value: (_plot, value) => number(value),
+          stroke: tones[c], width: 1.6, dash: panel.dash[c], points: { show: false }, pxAlign: 0, value: (_plot, value) => number(value),
         }));
         const last = k === panels.length - 1;
         const x = titles.querySelector(`[data-x="${k}"]`).cloneNode(true);

@@ -29,6 +29,7 @@ from tellegen.results.files import write_atomically
 from tellegen.results.units import behind_number
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.fit_problem import Bounds, FitProblem, FreeName, RecordProblem, fitted_model
+from tellegen.studies.runs.keep import names_in
 from tellegen.studies.runs.measurements import records_of, smoothness
 from tellegen.studies.runs.model_runs import RunSettings
 from tellegen.studies.runs.table import shares_drawn
@@ -125,7 +126,7 @@ def fit(
     described = as_model(model)
     settings = RunSettings(None, dict(inputs or {}), dict(initial or {}), dict(parameters or {}), solver, rtol)
     records = records_of(data)
-    names = dict(free) if isinstance(free, Mapping) else dict.fromkeys(free)
+    names = dict(free) if isinstance(free, Mapping) else dict.fromkeys(names_in(free))
     problem = FitProblem(described, records, names, settings, measured=measured or {}, noise=noise or {})
     _check_loss(loss)
     if isinstance(starts, bool) or starts != int(starts) or starts < 1:

@@ -65,6 +65,18 @@ class Kept:
         return np.asarray(np.sqrt(values / durations)) if self.word == "rms" else values
 
 
+def names_in(given: str | Sequence[str]) -> tuple[str, ...]:
+    """One text, or several.
+
+    Raises: SimulationError (S408) for what is no text.
+    """
+    texts = (given,) if isinstance(given, str) else tuple(given)
+    for text in texts:
+        if not isinstance(text, str):
+            raise rules.NOT_KEPT.error(f"{text!r} is no name", fix="give texts, such as 'max(I_a)'")
+    return texts
+
+
 def read_kept(texts: Sequence[str], run: Run, *, with_rows: bool, until: float) -> tuple[Kept, ...]:
     """What the texts ask for; `run` is one of the model, before its first row perhaps.
 

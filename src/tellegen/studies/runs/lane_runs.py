@@ -17,9 +17,7 @@ from tellegen.compiler.straight import NotStraightError, StraightCode, straight_
 from tellegen.experiments.setup import Setup
 from tellegen.simulation.batches import BatchResult, RunTables
 from tellegen.simulation.global_error import PROMISED
-from tellegen.simulation.lanes.card import CardBatch
-from tellegen.simulation.lanes.processor import LaneBatch, LaneControl, LaneTables
-from tellegen.simulation.lanes.text import PAIRS, Keeping
+from tellegen.simulation.lanes import PAIRS, CardBatch, Keeping, LaneBatch, LaneControl, LaneTables
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.stretch import SolverSettings, prepare
 from tellegen.studies.runs import rules

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, final
+from typing import Any, Final, Literal, NamedTuple, final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,8 @@ def read_record(
 
     Raises: SimulationError for a head that is nothing in the model (S420), or for what is no record (S425).
     """
+    if given.hold not in get_args(Hold):
+        raise _bad(given, f"inputs are held '{given.hold}'", "choose linear, previous or smooth")
     source = given.source
     if isinstance(source, Mapping) and not hasattr(source, "columns") and not hasattr(source, "data_vars"):
         names, cells = tuple(map(str, source)), [np.ravel(column).tolist() for column in source.values()]
@@ -132,8 +134,6 @@ def _driven(given: MeasuredRecord, name: str, t: Array, values: Array) -> Signal
         return table(t.tolist(), values.tolist())
     if given.hold == "smooth":
         return smooth_table(t.tolist(), values.tolist())
-    if given.hold != "previous":
-        raise _bad(given, f"inputs are held '{given.hold}'", "choose linear, previous or smooth")
     steps = np.repeat(values, 2)[:-1]
     return table(np.repeat(t, 2)[1:].tolist(), steps.tolist())
 

@@ -24,7 +24,7 @@ from tellegen.model.model import Model, Start
 from tellegen.results.run import Run
 from tellegen.simulation import batches
 from tellegen.simulation.integration import settings_of
-from tellegen.simulation.lanes.text import Keeping
+from tellegen.simulation.lanes import Keeping
 from tellegen.simulation.problem import FINEST_RTOL, FIXED_STEP, Problem
 from tellegen.simulation.sensitivity_jumps import NOTHING_MOVES, parameter_dependent_breaks
 from tellegen.simulation.solvers import jobs

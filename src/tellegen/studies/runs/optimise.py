@@ -23,6 +23,7 @@ from tellegen.model.model import Model, Start
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.fit_problem import Bounds
+from tellegen.studies.runs.keep import names_in
 from tellegen.studies.runs.model_runs import ModelRuns
 from tellegen.studies.runs.optimum import Goal, GoalLimit, Optimum, OptimumConstraint, goal_side, read_goal, read_limit
 from tellegen.studies.runs.response import Response
@@ -117,6 +118,7 @@ def optimise(
     shares = shares_drawn(len(drawn), draws, "sobol", seed) if drawn else np.zeros((1, 0))
     columns = [drawn_values(name, v, shares[:, k], readings[name]) for k, (name, v) in enumerate(drawn.items())]
     names = (*(axis.name for axis in axes), *drawn)
+    (minimise,) = names_in((minimise,))
     goal = read_goal(minimise, described, names)
     sides = [read_goal(goal_side(text, described, names), described, names) for text in subject_to]
     kept = tuple(dict.fromkeys(text for one in (goal, *sides) for text in one.kept.values()))

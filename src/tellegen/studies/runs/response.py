@@ -23,7 +23,7 @@ from tellegen.notations.writing import to_yaml
 from tellegen.simulation import batches
 from tellegen.simulation.solvers.stretch import prepare
 from tellegen.studies.runs import rules
-from tellegen.studies.runs.keep import Kept, read_kept
+from tellegen.studies.runs.keep import Kept, names_in, read_kept
 from tellegen.studies.runs.model_runs import Made, ModelRuns, Plan, RunSettings
 from tellegen.studies.runs.sweep import checked_settings, readings_of, usable_cores
 from tellegen.studies.runs.variation import Reading
@@ -39,8 +39,8 @@ _NODES, _SHARES = (np.polynomial.legendre.leggauss(5)[0] + 1.0) / 2.0, np.polyno
 
 def response(
     model: AnyModel,
-    by: Sequence[str],
-    of: Sequence[str],
+    by: str | Sequence[str],
+    of: str | Sequence[str],
     until: Quantity | None = None,
     *,
     inputs: Mapping[str, InputSignal] | None = None,
@@ -69,7 +69,7 @@ def response(
     settings = checked_settings(
         until, inputs, initial, parameters, solver=solver, rtol=rtol, atol=atol, max_step=max_step, start=start
     )
-    found = Response(as_model(model), tuple(by), tuple(of), settings, usable_cores(threads))
+    found = Response(as_model(model), names_in(by), names_in(of), settings, usable_cores(threads))
     found.check_kept()
     return found
 
@@ -89,6 +89,8 @@ class Response:
                 "say what is looked at, as of=['max(I_a)'] (--of)" if by else "name what varies, as by=['R_a'] (--vary)"
             )
             raise rules.BAD_VARIATION.error(what, where=model.name, fix=fix)
+        if twice := [name for name in dict.fromkeys(by) if by.count(name) > 1]:
+            raise rules.BAD_VARIATION.error(f"'{twice[0]}' varies twice", where=model.name, fix="name it once")
         self.readings: Mapping[str, Reading] = readings_of(model, by, settings)
         self.runs = 0
         """How many runs were made so far, those for slopes apart."""

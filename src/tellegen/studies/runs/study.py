@@ -22,7 +22,7 @@ from tellegen.results.run import Run
 from tellegen.results.units import behind_number
 from tellegen.simulation import batches
 from tellegen.simulation.global_error import PROMISED
-from tellegen.simulation.lanes.text import PAIRS
+from tellegen.simulation.lanes import PAIRS
 from tellegen.simulation.solvers import jobs
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.keep import Kept

@@ -28,6 +28,7 @@ from tellegen.simulation.batches import UNMADE
 from tellegen.simulation.solvers.jobs import FINISHED
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.chunks import joined
+from tellegen.studies.runs.keep import names_in
 from tellegen.studies.runs.lane_runs import CARD
 from tellegen.studies.runs.makers import DaskMaker, Work, checked_place, chosen_maker, device_of
 from tellegen.studies.runs.model_runs import Made, ModelRuns, RunSettings, pilot_rows, sorted_names
@@ -62,7 +63,7 @@ def sweep(
     inputs: Mapping[str, InputSignal] | None = None,
     initial: Mapping[str, Quantity] | None = None,
     parameters: Mapping[str, Quantity] | None = None,
-    keep: Sequence[str] = (),
+    keep: str | Sequence[str] = (),
     samples: int | None = None,
     times: npt.ArrayLike | None = None,
     solver: str = "auto",
@@ -141,7 +142,7 @@ def sweep(
     if into is not None or isinstance(on, DaskMaker):
         described, settings = stored_model(described), stored_settings(settings)
     cases = cases_of(described, vary, settings, draws=draws, by=by, seed=seed, paired=paired)
-    runs = prepared_runs(described, cases, settings, keep)
+    runs = prepared_runs(described, cases, settings, names_in(keep))
     drawn = {"draws": draws, "by": by, "seed": seed} if draws else {}
     if into is not None:
         folder = Path(into)

@@ -141,6 +141,7 @@ typedef struct tg_trial {
 
 enum { TG_NO_MARGIN, TG_CLOSING_ONLY };
 static const double TG_NOISE = 1e-11;
+static const double TG_SLOW_BOUNCE = 1e-7; /* of the fastest impact */
 
 /* A mode with its start, and the guards that are positive there or a moment later. */
 static void tg_try(tg_instance *x, int mode, double t, double ahead, int fired, tg_trial *trial) {
@@ -276,7 +277,9 @@ static int tg_settle_modes(tg_instance *x, double t, double ahead, int fired, in
     if (contact < 0 || !tg_modes_of[contact].rhs || tg_hand_over(x, contact, t, plastic, mismatch)) return 1;
     double speed = out[w->speed];
     v->fastest[w->element] = fmax(v->fastest[w->element], speed);
-    if (kept[i] * speed <= fmax(v->rtol * v->fastest[w->element], 1e-3 * v->rtol)) {
+    /* Importers do not resolve as much as we do: of bounces that pile up they would miss one and go through the floor. */
+    double slow = moved ? fmax(v->rtol, TG_SLOW_BOUNCE) : v->rtol;
+    if (kept[i] * speed <= fmax(slow * v->fastest[w->element], 1e-3 * v->rtol)) {
       memcpy(v->y, plastic, sizeof plastic);
       mode = contact;
     } else {
@@ -306,8 +309,17 @@ static int tg_change_in_event_mode(tg_instance *x, int *moved) {
   double low[TG_SIZE(TG_EVENTS)], high[TG_SIZE(TG_EVENTS)], rates[TG_SIZE(TG_Y)], later[TG_SIZE(TG_Y)];
   double ahead = tg_ahead(v);
   if (tg_common_rates(c, v->t, v->y, rates) || tg_common_events(c, v->t, v->y, low)) return 1;
-  for (int k = 0; k < TG_Y; k++) later[k] = v->y[k] + ahead * rates[k];
-  if (tg_common_events(c, v->t + ahead, later, high)) return 1;
+  /* What closes slowly does not move by a digit within a short moment: then the moment gets longer. */
+  double moment = ahead;
+  for (int round = 0, still = 1; still && round < 6; round++, moment *= 16) {
+    for (int k = 0; k < TG_Y; k++) later[k] = v->y[k] + moment * rates[k];
+    if (tg_common_events(c, v->t + moment, later, high)) return 1;
+    still = 0;
+    for (int i = 0; i < m->n_changes; i++) {
+      int e = m->changes[i].event;
+      still |= m->changes[i].impact && high[e] == low[e] && fabs(low[e]) <= 1e-6 * *tg_largest_of(v, v->mode, i);
+    }
+  }
   int fired = 0;
   for (int i = 0; i < m->n_changes; i++) {
     int e = m->changes[i].event, rises = high[e] > low[e];
