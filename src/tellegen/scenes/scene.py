@@ -318,10 +318,10 @@ def caption_of(domain: str) -> str:
 
 
 def with_captions(scene: "Scene", say: Phrases) -> "Scene":
-    """The scene with the words under its areas in another language."""
+    """The scene with the words under its areas in another language; captions of steps are of no domain."""
     shapes = tuple(
         replace(shape, text=say.domain(shape.origin.domain))
-        if isinstance(shape, Label) and shape.origin.part == "caption"
+        if isinstance(shape, Label) and shape.origin.part == "caption" and shape.origin.domain
         else shape
         for shape in scene.shapes
     )

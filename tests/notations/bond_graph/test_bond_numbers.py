@@ -120,7 +120,9 @@ def test_random_bond_graphs_keep_their_numbers_in_figures_and_files(graph: Graph
                 assert there.number == number or there.other(name) in ports, "its junction is drawn, or simplified away"
     if is_simple(graph):
         assert kept == set(chosen.values()) - {0}
-    assert {b.number for b in again.bonds if b.numbered} == kept
+    read_again = {b.number for b in again.bonds if b.numbered}
+    # A ring of junctions that one raising opened may fall together at the next one, and a bond goes with it.
+    assert read_again == kept if len(again.bonds) == len(scheme.bonds) else read_again <= kept
 
 
 @pytest.mark.parametrize(
