@@ -188,3 +188,20 @@ def test_values_leave_nothing_behind(name: str, cache: Path) -> None:
         again = tg.simulate(model, parameters=values, until=until)
         assert again.trajectory.y.tobytes() == run.trajectory.y.tobytes()
     assert files() == first
+
+
+def test_what_is_told_from_steps_is_told_of_a_kept_model_too(cache: Path) -> None:
+    """Code that is kept has no steps any more; a source of time would count as one that nothing feels."""
+    text = (
+        "system: x\nnetwork:\n  V: {voltage source: [a], signal: u}\n  R: {resistor: [a, b], R: 1}\n  C: {capacitor: [b], C: 1}\n"
+        "  W: {voltage source: [c], signal: 'sine(1 V, 50 Hz)'}\n  S: {resistor: [c], R: 1}\n"
+        "  X: {voltage source: [d], signal: 'sine(1 V, 5 Hz)'}\n  Y: {resistor: [d, e], R: 1}\n  Z: {capacitor: [e], C: 1}\n"
+        "signals:\n  late: {delay: u, by: 0.1 s}\n  u: 1 V - 0.5*late\n"
+    )
+    causal = assign_causality(lower(read_model(text)))
+    made = []
+    for _ in range(2):
+        compiling._RECENT.clear()
+        made.append(compile_model(causal))
+    assert [[str(e) for e in model.unfelt] for model in made] == [["sin(100*pi*t)"]] * 2
+    assert [[delay.returns for delay in model.delays] for model in made] == [[True]] * 2

@@ -18,11 +18,9 @@ from tellegen.compiler.interpreter import Interpreter
 from tellegen.compiler.looped import looped_code
 from tellegen.compiler.program import Program
 from tellegen.compiler.routines import sample_groups
-from tellegen.compiler.steps import Lookup, split_steps
 from tellegen.compiler.toolchain import Build, broken_compiler, build
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, listing
-from tellegen.core.union_find import strong_components
 from tellegen.equations.system import parameter_values
 from tellegen.expressions import Expression, number, symbol, to_text
 from tellegen.graph import SourceLaw
@@ -174,7 +172,7 @@ def _with_values(
         breaks=_breaks(program, values),
         crossings=_of_time(program.signals.crossings, values),
         courses=_of_time(program.signals.courses, values),
-        unfelt=_of_time(_unfelt(program), values),
+        unfelt=_of_time(program.signals.unfelt, values),
         explicit=made.explicit,
         linear=made.linear,
         pattern=made.pattern,
@@ -275,31 +273,12 @@ def _sample_groups(program: Program, values: Values) -> tuple[numeric_model.Samp
 def _delays(program: Program, values: Values) -> tuple[numeric_model.SignalDelay, ...]:
     # The past is written from observables: a delay is known by the place of what goes into it.
     place = {k: i for i, (o, k) in enumerate(program.observables) if o.kind == "signal"}
-    returning = _returning_delays(program)
     found = []
     for law, k in program.signals.delays:
         by = _number(law.by, values, f"the delay of '{law.name}'")
         initial = _number(law.initial, values, f"what '{law.name}' holds at first")
-        found.append(numeric_model.SignalDelay(law.name, place[k], by, initial, law.name in returning))
+        found.append(numeric_model.SignalDelay(law.name, place[k], by, initial, law.name in program.signals.returning))
     return tuple(found)
-
-
-def _returning_delays(program: Program) -> set[str]:
-    """The delays whose input follows, at once or through others, from what they gave before."""
-    every, names = [*program.core, *program.observing], [law.name for law, _ in program.signals.delays]
-    reads: dict[str, list[str]] = {}
-    for law, k in program.signals.delays:
-        needed, _, _ = split_steps(every, [k])
-        reads[law.name] = [names[x.number] for x in needed if isinstance(x, Lookup) and x.kind == "past"]
-    loops = (members for members in strong_components(reads) if len(members) > 1 or members[0] in reads[members[0]])
-    return {name for members in loops for name in members}
-
-
-def _unfelt(program: Program) -> list[Expression]:
-    """Formulas of time that drive a source which no rate reads: a resistor across a source, beside a circuit of its own."""
-    read = {target for step in program.core for target in step.targets}
-    known = {TIME, *program.parameters}
-    return [e for k, e in program.signals.driven.items() if k not in read and TIME in e.free_symbols <= known]
 
 
 def _of_time(formulas: Iterable[Expression], values: Values) -> tuple[Expression, ...]:

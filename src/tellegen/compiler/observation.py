@@ -10,11 +10,13 @@ import numpy as np
 
 from tellegen.causality.causal_graph import names_of_outputs
 from tellegen.compiler.numeric_model import EventFunction, Observable
-from tellegen.compiler.program import BookVariables, Program
+from tellegen.compiler.program import BookVariables, Program, ProgramSignals
 from tellegen.compiler.scheduling import ScheduledItem
-from tellegen.compiler.steps import LawGroup, Step, TemplateInstance, coefficient, slot, split_steps, variable
+from tellegen.compiler.steps import LawGroup, Lookup, Step, TemplateInstance, coefficient, slot, split_steps, variable
 from tellegen.core.domains import DOMAINS
+from tellegen.core.names import TIME
 from tellegen.core.ordering import in_order
+from tellegen.core.union_find import strong_components
 from tellegen.equations.storages import energy_of_law
 from tellegen.expressions import HALF, ZERO, Call, Expression, Relation, call, number, postorder, substitute_all, total
 from tellegen.expressions.antiderivatives import integrated_terms
@@ -176,6 +178,9 @@ class Observation:
         assert len(y) == len(self.residuals), "one residual for each variable"
         # F runs at every stage of every step, the rest once for a row: hence two lists.
         core, observing, _ = split_steps(builder.scheduler.steps, self.residuals)
+        # Told here, while the steps are at hand: code that is kept on disk has none.
+        signals.returning = _returning_delays(signals, [*core, *observing])
+        signals.unfelt = _unfelt(signals, core, frozenset((TIME, *graph.parameters)))
         return Program(
             name=graph.name,
             names=variables.names,
@@ -396,3 +401,18 @@ class Observation:
 
     def _add(self, observable: Observable, k: int) -> None:
         self.observables.append((observable, k))
+
+
+def _returning_delays(signals: ProgramSignals, steps: Sequence[Step]) -> list[str]:
+    names = [law.name for law, _ in signals.delays]
+    reads: dict[str, list[str]] = {}
+    for law, k in signals.delays:
+        needed, _, _ = split_steps(steps, [k])
+        reads[law.name] = [names[x.number] for x in needed if isinstance(x, Lookup) and x.kind == "past"]
+    loops = (members for members in strong_components(reads) if len(members) > 1 or members[0] in reads[members[0]])
+    return sorted(name for members in loops for name in members)
+
+
+def _unfelt(signals: ProgramSignals, core: Sequence[Step], known: frozenset[str]) -> list[Expression]:
+    read = {target for step in core for target in step.targets}
+    return [e for k, e in signals.driven.items() if k not in read and TIME in e.free_symbols <= known]

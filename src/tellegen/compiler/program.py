@@ -50,6 +50,10 @@ class ProgramSignals:
     """What sources that a signal drives decide, and the formula."""
     of_time: dict[str, Expression] = field(default_factory=dict)
     """Signals that follow from time and parameters alone, written out."""
+    returning: list[str] = field(default_factory=list)
+    """The delays whose input follows, at once or through others, from what they gave before."""
+    unfelt: list[Expression] = field(default_factory=list)
+    """Formulas of time that drive a source which no rate reads: a resistor across a source, beside a circuit of its own."""
 
 
 @final
