@@ -58,17 +58,17 @@ def test_a_point_of_a_scale_is_refused_and_a_difference_is_right(place: str) -> 
 @pytest.mark.parametrize("formula", [*POINTS, *DIFFERENCES, "20 degC"])
 def test_what_is_given_to_a_run_is_read_as_in_the_file(formula: str) -> None:
     free = read_model(BODY.replace(", signal: S}", "}").replace("units:", "inputs: {air: 30 K}, units:"))
-    ways = [lambda: tg.simulate(free, inputs={"air": formula}), lambda: tg.simulate(free, initial={"T": formula})]
-    places = ["input", "experiment initial"]
-    for way, place in zip(ways, places, strict=True):
-        if formula not in DIFFERENCES:
-            with pytest.raises(DescriptionError) as caught:
-                way()
-            assert caught.value.code == "D492"
-        elif place == "input":
-            assert way().final()["T"] == pytest.approx(
-                tg.simulate(read_model(at(place, formula))).final()["T"], rel=1e-9
-            )
+    given: list[tuple[dict[str, str], dict[str, str]]] = [({"air": formula}, {}), ({}, {"T": formula})]
+    for inputs, initial in given:
+        if formula in DIFFERENCES:
+            kelvin = f"{DIFFERENCES[formula]} K"
+            same = tg.simulate(free, inputs=dict.fromkeys(inputs, kelvin), initial=dict.fromkeys(initial, kelvin))
+            run = tg.simulate(free, inputs=inputs, initial=initial)
+            assert run.final()["T"] == pytest.approx(same.final()["T"], rel=1e-9)
+            continue
+        with pytest.raises(DescriptionError) as caught:
+            tg.simulate(free, inputs=inputs, initial=initial)
+        assert caught.value.code == "D492"
 
 
 @pytest.mark.parametrize("name", ["S", "T_i"])
