@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.equations.start import SAME, InitialName, initial_names, moved_parameters, state_value
 from tellegen.experiments import rules
-from tellegen.experiments.quantities import Quantity, computed, value_of
+from tellegen.experiments.quantities import Quantity, computed, refuse_scale, value_of
 from tellegen.expressions import ZERO, Expression, number, total
 from tellegen.graph import PowerGraph
 from tellegen.model.kinematics import solve_positions
@@ -120,6 +121,8 @@ def initial_states(
             fix = did_you_mean(name, names) or f"initial values can be given to {listing(names, 12)}"
             raise rules.NO_SUCH_SETTING.error(f"'{name}' has no initial value", fix=fix)
         place = names[name]
+        if place.port is not None and DOMAINS[place.port.domain].heat_books:
+            refuse_scale(value, subject)
         amount = (
             computed(value, read, subject)
             if isinstance(value, Expression)

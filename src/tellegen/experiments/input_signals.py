@@ -15,7 +15,7 @@ from tellegen.core.errors import Finding, Place
 from tellegen.core.names import TIME, did_you_mean, listing, unused
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.experiments import rules
-from tellegen.experiments.quantities import Quantity, expression_of
+from tellegen.experiments.quantities import Quantity, expression_of, refuse_scale
 from tellegen.expressions import Expression, number, symbol
 from tellegen.graph import PowerGraph, SourceLaw
 from tellegen.graph.signal_lowering import taken_names
@@ -150,6 +150,8 @@ def with_input_signals(
         port = ports.get(name)
         # A name that is no input is refused later, by `drive`, with all that there are.
         unit = None if port is None else parse_unit(DOMAINS[port.domain].power(port.law.side).unit).dimension
+        if port is not None and port.law.side == "across" and DOMAINS[port.domain].heat_books:
+            refuse_scale(course.text if isinstance(course, Signal) else course, f"the input {name}")
         if isinstance(course, Signal) and course.expression is None:
             graph, found[name] = _with_table(graph, name, course)
         elif isinstance(course, Signal):

@@ -41,14 +41,14 @@ from tellegen.equations.system import (
 from tellegen.experiments import rules
 from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.input_signals import InputSignal
-from tellegen.experiments.quantities import Quantity, value_of
+from tellegen.experiments.quantities import Quantity, refuse_scale, value_of
 from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_parameters
 from tellegen.experiments.steady_state import constant_past, mode_that_holds, power_at_rest, steady_state_of_mode
 from tellegen.expressions import Expression, symbol
 from tellegen.graph import PowerGraph, lower, put_into_mode, with_experiment
 from tellegen.graph.signal_lowering import drive_given_inputs
 from tellegen.graph.signals import Delayed, Integral, Sampled
-from tellegen.model.model import Model, input_name
+from tellegen.model.model import Model, ambient_temperatures, input_name
 from tellegen.model.signals import Signal
 from tellegen.results.units import variable_units
 from tellegen.simulation import rules as simulation_rules
@@ -390,6 +390,8 @@ def _inputs(
     """The constant value of each input: the one given, else that of the experiment in the end."""
     _check_names(given, system.inputs, f"an input of '{system.name}'", "inputs")
     found = {name: _in_the_end(signal, model, values) for name, signal in model.experiment.inputs.items()}
+    for name in given.keys() & ambient_temperatures(model.elements):
+        refuse_scale(given[name], f"the input {name}")
     found |= {name: value_of(v, _dimension(units, name), f"the input {name}", values) for name, v in given.items()}
     return {name: found.get(name, 0.0) for name in system.inputs}
 

@@ -4,12 +4,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tellegen.core.errors import Place, TellegenError
+from tellegen.core.errors import DescriptionError, Place, TellegenError
 from tellegen.core.units import DIMENSIONLESS, Dimension
 from tellegen.experiments import rules
 from tellegen.expressions import Expression, number
 from tellegen.model.dimensions import DimensionError, NoDimension, dimension_in_words, measure_of, si_unit
 from tellegen.notations.quantities import read_quantity
+from tellegen.notations.scales import is_on_scale, not_difference
 
 Quantity = float | int | str | Any
 """A number in SI units, a text such as `4.7 mH`, or a quantity of pint."""
@@ -43,6 +44,17 @@ def value_of(
     if missing:
         raise _unusable(subject, f"uses '{missing[0]}', which has no value")
     return computed(expression, known, subject)
+
+
+def refuse_scale(value: object, subject: str) -> None:
+    """Refuse a value on a temperature scale for a temperature that counts from the ambient.
+
+    Raises: DescriptionError (D492).
+    """
+    # A quantity of pint tells its unit in full, `degree_Celsius`, and as a sign.
+    shown = f"{value:~P}" if hasattr(value, "magnitude") else str(value)
+    if is_on_scale(shown):
+        raise DescriptionError(not_difference(f"{subject}, {shown},", None))
 
 
 def computed(expression: Expression, names: Mapping[str, float], subject: str) -> float:

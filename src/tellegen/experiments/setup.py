@@ -41,8 +41,11 @@ from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
 from tellegen.graph.signal_lowering import named_variables
 from tellegen.graph.switching import put_into_mode
 from tellegen.model.model import Model
+from tellegen.model.signals import Signal
+from tellegen.notations.quantities import parse_marked
 from tellegen.notations.reading import check_numbers
-from tellegen.notations.signals.formulas import check_times
+from tellegen.notations.scales import doubtful_scales, is_on_scale
+from tellegen.notations.signals.formulas import NOT_UNITS, SHAPE_MACROS, check_times
 from tellegen.results.run import Run
 from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import DEFAULT_ROWS, Problem
@@ -300,6 +303,7 @@ def set_up(
         graph = with_parameters(lowered, model, parameters or {})
         values = parameter_values(graph.parameters)
         doubts = _doubts_about(model, values) if parameters else ()
+        _refuse_scales_in_courses(model, inputs or {}, initial or {})
         duration = duration_of(model, until, values)
         check_times(_texts_of_signals(model, inputs or {}), values)
         # What is given wins over the experiment.
@@ -441,7 +445,45 @@ def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantit
     _check_order(changed)
     found = replace(graph, parameters=changed)
     _doubts_about(model, parameter_values(found.parameters))
+    refuse_scales(model, given, changed)
     return found
+
+
+def _refuse_scales_in_courses(model: Model, inputs: Mapping[str, InputSignal], initial: Mapping[str, Quantity]) -> None:
+    """Raises: DescriptionError (D492) where a formula of parameters gives a point of a scale for a difference."""
+    courses = {name: course for name, course in inputs.items() if isinstance(course, str | Signal)}
+    starts = {name: value for name, value in initial.items() if isinstance(value, str)}
+    if not (courses or starts) or not any(is_on_scale(p.unit) for p in model.parameters.values()):
+        return
+    given = {n: c if isinstance(c, Signal) else _formula_of(c) for n, c in courses.items()}
+    begun = {name: parse_marked(text, None) for name, text in starts.items() if not is_on_scale(text)}
+    now = replace(
+        model.experiment, inputs={**model.experiment.inputs, **given}, initial={**model.experiment.initial, **begun}
+    )
+    if findings := tuple(doubtful_scales(replace(model, experiment=now))):
+        raise DescriptionError(findings)
+
+
+def _formula_of(text: str) -> Signal:
+    """A formula as a signal of the experiment; one on a scale is refused by its text."""
+    return Signal(
+        "formula",
+        (),
+        text,
+        None if is_on_scale(text) else parse_marked(text, None, macros=SHAPE_MACROS, names=NOT_UNITS),
+    )
+
+
+def refuse_scales(model: Model, given: Mapping[str, Quantity], changed: Mapping[str, Expression | None]) -> None:
+    """Raises: DescriptionError (D492) where a file with these values would take a point of a scale for a difference."""
+    units = {name: text for name, value in given.items() if is_on_scale(text := str(value))}
+    if units:
+        now = {
+            name: replace(p, expression=changed[name], unit=units.get(name, p.unit))
+            for name, p in model.parameters.items()
+        }
+        if findings := tuple(doubtful_scales(replace(model, parameters=now))):
+            raise DescriptionError(findings)
 
 
 def model_with_parameters(model: Model, given: Mapping[str, Quantity]) -> Model:

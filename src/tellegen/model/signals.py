@@ -32,11 +32,15 @@ class Signal:
 @final
 @dataclass(frozen=True, slots=True)
 class Points:
-    """The points of a table, in SI units, with what they were read from: a file and its columns, or nothing."""
+    """The points of a table, in SI units, with what they were read from: a file and its columns, or nothing.
+
+    `on_scale` tells that they were given on a temperature scale with a zero of its own.
+    """
 
     points: tuple[float, ...]
     values: tuple[float, ...]
     source: str = field(default="", compare=False)
+    on_scale: bool = field(default=False, compare=False)
 
 
 @final
@@ -48,6 +52,7 @@ class MapPoints:
     columns: tuple[float, ...]
     values: tuple[tuple[float, ...], ...]
     source: str = field(default="", compare=False)
+    on_scale: bool = field(default=False, compare=False)
 
 
 SignalSetting = (

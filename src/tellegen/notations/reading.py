@@ -62,6 +62,7 @@ from tellegen.notations.parts.ports import read_ports, read_signal_ports
 from tellegen.notations.parts.reading import PartLibrary, PartsReader
 from tellegen.notations.pog.reading import read_ladder
 from tellegen.notations.quantities import QuantityReading
+from tellegen.notations.scales import doubtful_scales
 from tellegen.notations.schema import FILE, NOTATIONS, VERSION
 from tellegen.notations.signals import rules as signals_rules
 from tellegen.notations.signals.formulas import FormulaScope
@@ -284,6 +285,9 @@ def _read(context: ReadingContext, library: PartLibrary, *, as_part: bool = Fals
     with contextlib.suppress(StopReadingError):
         model = _ModelReader(context, library).read(context.document.root, as_part=as_part)
     context.raise_errors()
+    if not as_part:
+        context.add_errors(doubtful_scales(model))
+        context.raise_errors()
     context.told = (*told, *dict.fromkeys(said for said, _ in content_changes(context)))
     if not context.told:
         return model

@@ -76,6 +76,7 @@ class _TableReader:
 
     def __init__(self, context: ReadingContext, name: str, node: Node) -> None:
         self.context, self.name, self.node = context, name, node
+        self.on_scale = False
 
     def _refuse(self, rule: Rule, node: Node, what: str, fix: str) -> TellegenError:
         return self.context.error(rule, node, what, fix=fix, where=self.name)
@@ -110,6 +111,7 @@ class _TableReader:
             raise self._refuse(rules.TABLE_GAP, entry, what, "write a number, with its unit if it has one")
         if reading.dimension is not None:
             found.append(reading.dimension)
+        self.on_scale |= bool(reading.unit and parse_unit(reading.unit).offset)
         return float(reading.expression.evaluate({}))
 
     def _common(self, found: list[Measure]) -> Measure:
@@ -135,7 +137,7 @@ class _TableReader:
                     f"the points of the table of {self.name} do not rise: point {row} is at {after:g}, after {before:g}"
                 )
                 raise self._refuse(rules.UNSORTED_TABLE, self.node, what, "sort the points, each place once")
-        return Points(tuple(points), tuple(values), source)
+        return Points(tuple(points), tuple(values), source, self.on_scale)
 
 
 class _FileReader(_TableReader):
@@ -172,7 +174,9 @@ class _FileReader(_TableReader):
         if self.keys.get(key) is None:
             return None
         text = self._text(key)
-        return parse_unit(text.text, self.context.text_place(text))
+        unit = parse_unit(text.text, self.context.text_place(text))
+        self.on_scale |= bool(unit.offset)
+        return unit
 
     def _path(self) -> Path:
         """The file, which must lie in the folder of the model or below it."""
@@ -305,7 +309,7 @@ class _MapReader(_TableReader):
             if not all(map(math.isfinite, line)):
                 what = f"line {k} of the map of {self.name} has a value that is not finite"
                 raise self._refuse(rules.TABLE_GAP, self.node, what, "fill the gap")
-        return MapPoints(tuple(rows), tuple(columns), tuple(map(tuple, values)), source)
+        return MapPoints(tuple(rows), tuple(columns), tuple(map(tuple, values)), source, self.on_scale)
 
     def _check_sorted(self, word: str, places: list[float]) -> None:
         if len(places) < 2:

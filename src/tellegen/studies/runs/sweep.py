@@ -17,11 +17,12 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, parse_unit
 from tellegen.equations.system import parameter_values
 from tellegen.experiments.input_signals import InputSignal
-from tellegen.experiments.quantities import Quantity, value_of
+from tellegen.experiments.quantities import Quantity, refuse_scale, value_of
 from tellegen.experiments.rules import BAD_CHOICE, BAD_SETTING
+from tellegen.experiments.setup import refuse_scales
 from tellegen.experiments.simulating import is_watched
 from tellegen.graph import lower
-from tellegen.model.model import Model, Start
+from tellegen.model.model import Model, Start, ambient_temperatures
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.units import variable_units
 from tellegen.simulation.batches import UNMADE
@@ -377,6 +378,10 @@ def readings_of(model: Model, names: Sequence[str], settings: RunSettings) -> di
         dimension = model.parameters[name].dimension if own else unit_dimension(units.get(name, ""))
 
         def read(value: Quantity, subject: str) -> float:
+            if own:
+                refuse_scales(model, {name: value}, {n: p.expression for n, p in model.parameters.items()})
+            elif name in ambient_temperatures(model.elements):
+                refuse_scale(value, subject)
             share = share_of(value) if isinstance(value, str) else None
             if share is not None:
                 return share * known.value(name)
