@@ -88,7 +88,8 @@ def column_width(column: plans.ColumnPlan) -> float:
             # A tall block reaches to the level of the labels, which stand half in this column.
             own = max(100, widest + 60, widest + label_width(column.left, column.right) + 8, *values)
         case plans.BranchPlan(ladder=ladder):
-            own = _port_width(ladder.entry)
+            # Its wires pass between the labels, which stand half in this column.
+            own = max(_port_width(ladder.entry), 2 * PORT_HALF + label_width(column.left, column.right) + 8)
         case None:
             own = 60
     # A label is centred on its section and stands half in each of the columns beside it.
@@ -310,9 +311,8 @@ def place_ladder(plan: plans.LadderPlan, space: LadderSpacing, *, side: str = ""
     for column in plan.columns:
         borders.append(borders[-1] + column_width(column))
     height = ladder_height(plan.columns)
-    left = -LEAD - _link(plan.entry) if plan.entry is not None else 0.0
     last = plan.columns[-1].right if plan.columns else None
-    right = borders[-1] + (0 if last is None else LEAD + _link(last))
+    left, right = -_room_beyond(plan.entry), borders[-1] + _room_beyond(last)
     bare = Box(left, -space.above, right, height + space.below)
     # A source at a branch has no ladder, only two stubs beyond its section.
     if side and not plan.columns:
@@ -320,6 +320,11 @@ def place_ladder(plan: plans.LadderPlan, space: LadderSpacing, *, side: str = ""
     branches = tuple(_branches(plan, borders, height, space, side))
     boxes = [branch.ladder.extent.moved(branch.x, branch.y) for branch in branches]
     return PlacedLadder(plan, tuple(borders), height, branches, union([bare, *boxes]), bare)
+
+
+def _room_beyond(section: plans.SectionPlan | None) -> float:
+    """What stands beyond the section at an end of a ladder: its lead, and half of a name that is longer than that."""
+    return 0.0 if section is None else max(LEAD + _link(section), label_width(section) / 2)
 
 
 def _link(section: plans.SectionPlan | None) -> float:
